@@ -7,6 +7,8 @@
 #include "trace/TraceSession.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <set>
 
 namespace pellucid::eager {
@@ -32,6 +34,7 @@ void Session::fail(const Diagnostic &diagnostic) {
 SegmentRun Session::runOf(std::shared_ptr<Compiled> compiled) {
   return [this, compiled](const std::vector<ConcreteTensor> &inputs) {
     std::vector<std::shared_ptr<const std::byte>> out;
+    ++packagesRun;
     for (ConcreteTensor &tensor : atScriptsLine([&] { return compiled->run(inputs); }))
       out.push_back(std::move(tensor.data));
     return out;
@@ -54,7 +57,7 @@ Session::Session(SessionOptions o)
               compile.sharesNumbers = [this](const graph::KernelDef &kernel) {
                 return configTimes.wasTimed(kernel);
               };
-              return runOf(std::make_shared<Compiled>(program, compile, place));
+              return runOf(made(program, compile, place));
             }),
       traceHooks(&recordingTracer) {
   recordingTracer.warn = options.warn;
@@ -83,7 +86,29 @@ std::shared_ptr<Compiled> Session::compile(const graph::Program &program, graph:
   compile.keptWorkers = workers;
   compile.fuseIntoKernels = fuses;
   compile.stateAsInputs = true;
-  return std::make_shared<Compiled>(program, compile, place);
+  return made(program, compile, place);
+}
+
+std::shared_ptr<Compiled> Session::made(const graph::Program &program,
+                                        const driver::CompileOptions &compile,
+                                        graph::Device place) {
+  auto begin = std::chrono::steady_clock::now();
+  auto compiled = std::make_shared<Compiled>(program, compile, place);
+  secondsMaking += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ++packagesMade;
+  return compiled;
+}
+
+std::string Session::report() const {
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "%zu programs compiled and loaded in %.2f s, %zu calls of them; %llu kernels made, "
+                "%llu found again; %zu configs of %zu launches timed in %.2f s",
+                packagesMade, secondsMaking, packagesRun,
+                static_cast<unsigned long long>(workers->made),
+                static_cast<unsigned long long>(workers->remembered), configTimes.configs,
+                configTimes.questions, configTimes.seconds);
+  return text;
 }
 
 ConcreteTensor Session::valuesOf(const h::Value &tensor) {

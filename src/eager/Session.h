@@ -81,8 +81,8 @@ public:
   host::Value tensorOf(const trace::ConcreteTensor &values, graph::Device device = {});
   SessionDevices &devices() { return scriptDevices; }
 
-  /// The processes that generate code, and what they made.
-  const driver::KeptWorkers &codeWorkers() const { return *workers; }
+  /// Where the time went beside the evaluator: what was compiled, timed and run, in one line.
+  std::string report() const;
 
 private:
   /// What a package or a device reports, at the script's line. That a device has no memory left is
@@ -98,11 +98,16 @@ private:
     }
   }
   trace::SegmentRun runOf(std::shared_ptr<Compiled> compiled);
+  /// Compiled and loaded; counted.
+  std::shared_ptr<Compiled> made(const graph::Program &program,
+                                 const driver::CompileOptions &options, graph::Device place);
 
   SessionOptions options;
   std::shared_ptr<driver::KeptWorkers> workers = std::make_shared<driver::KeptWorkers>();
   SessionDevices scriptDevices;
   ConfigTimes configTimes;
+  size_t packagesMade = 0, packagesRun = 0;
+  double secondsMaking = 0;
   trace::Tracer recordingTracer;
   trace::EagerRecorder eager;
   trace::TraceHooks traceHooks;

@@ -80,18 +80,23 @@ public:
     };
     eager::PrintScope printing(print);
     int code = guarded(interpreter, [&] { interpreter.runScript(run.path); });
-    int atEnd = guarded(interpreter, [&] {
+    int atEnd = isInterrupted ? code : guarded(interpreter, [&] {
       if (auto atexit = interpreter.loadedModule("atexit"))
         interpreter.call(interpreter.getAttr(h::Value(atexit), "run_all"));
       hooks.finish();
     });
     hooks.flushOutput();
+    if (run.reports)
+      hooks.errorOutput("exec: " + hooks.tensors().report() + "\n");
+    if (isInterrupted)
+      return endInterrupted();
     return code ? code : atEnd;
   }
 
 private:
   const ScriptRun &run;
   ScriptHooks hooks;
+  bool isInterrupted = false;
 
   /// What a script leaves by, as an exit code.
   template <typename Body> int guarded(h::Interpreter &interpreter, const Body &body) {
@@ -101,7 +106,8 @@ private:
     } catch (const h::RaisedError &error) {
       return uncaught(interpreter, error);
     } catch (const h::Interrupted &) {
-      return endInterrupted();
+      isInterrupted = true;
+      return 130;
     } catch (const DiagnosticError &error) {
       hooks.flushOutput();
       auto traceback = interpreter.refusedAt();
@@ -123,8 +129,10 @@ private:
     auto *instance = error.exception.as<h::Instance>();
     const h::Value *raised = instance ? instance->attributes.find("__traceback__") : nullptr;
     hooks.errorOutput(interpreter.tracebackText(error.exception));
-    if (is("KeyboardInterrupt"))
-      return endInterrupted();
+    if (is("KeyboardInterrupt")) {
+      isInterrupted = true;
+      return 130;
+    }
     hooks.errorOutput(placeText(error.diagnostic, raised ? raised->as<h::Traceback>() : nullptr));
     return 1;
   }

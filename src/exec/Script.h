@@ -12,6 +12,7 @@ struct ScriptRun {
   std::string path;
   std::vector<std::string> arguments;         ///< sys.argv behind the script's own name
   std::map<std::string, std::string> devices; ///< "cuda" -> "cpu": where a device's tensors live
+  bool reports = false; ///< on standard error at the end: what was compiled and run
   int32_t guard =
       0; ///< pellucid_run_options': tensors of kernels end or begin at a page without access
 };

@@ -144,12 +144,83 @@ Val Emitter::emitAssociativeScan(Bound &args) {
   return args[0].isTuple() ? Val::tuple(results) : results[0];
 }
 
-/// The function of one element at a time, or of `pack` ones: all of the first input, then all of
-/// the next one.
+/// Every `pack`th element of a tile from each of the first `pack` on, as tiles of one dim.
+static std::vector<Val> apart(Emitter &e, const Val &tile, int64_t elements, int64_t pack) {
+  if (pack == 1)
+    return {e.reshapeTo(tile, {elements}, false)};
+  Bound pairs{e.reshapeTo(tile, {elements / 2, 2}, false)};
+  Val both = e.emitSplit(pairs);
+  std::vector<Val> even = apart(e, both.elements[0], elements / 2, pack / 2),
+                   odd = apart(e, both.elements[1], elements / 2, pack / 2), all;
+  for (size_t i = 0; i < even.size(); ++i)
+    all.insert(all.end(), {even[i], odd[i]});
+  return all;
+}
+
+/// What apart() divided.
+static Val together(Emitter &e, const std::vector<Val> &parts) {
+  if (parts.size() == 1)
+    return parts[0];
+  std::vector<Val> even, odd;
+  for (size_t i = 0; i < parts.size(); i += 2) {
+    even.push_back(parts[i]);
+    odd.push_back(parts[i + 1]);
+  }
+  Bound both{together(e, even), together(e, odd)};
+  Val joined = e.emitJoin(both);
+  return e.reshapeTo(joined, {2 * joined.type.shape[0]}, false);
+}
+
+/// The function of the elements of tiles of one shape; `isTuple`: it returns a tuple.
+static std::vector<Val> mapped(Emitter &e, const host::JitFunction &function,
+                               const std::vector<Val> &inputs, bool &isTuple) {
+  SmallVector<mlir::Value> operands;
+  SmallVector<mlir::Type> arguments;
+  for (const Val &input : inputs) {
+    operands.push_back(input.value);
+    arguments.push_back(e.irType(input.type.scalar()));
+  }
+  // What the function returns is known once it was called.
+  Region region;
+  std::vector<Val> results;
+  {
+    OpBuilder::InsertionGuard guard(e.builder);
+    SmallVector<Location> places(arguments.size(), e.loc());
+    Block *block = e.builder.createBlock(&region, region.end(), arguments, places);
+    std::vector<Val> given;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      given.push_back(
+          Val::tensor(block->getArgument(static_cast<unsigned>(i)), inputs[i].type.scalar()));
+    Val result = e.callFunction(function, given, {}, e.here);
+    isTuple = result.isTuple();
+    SmallVector<mlir::Value> values;
+    for (const Val &one : isTuple ? result.elements : std::vector<Val>{result}) {
+      results.push_back(e.toTensor(one));
+      if (results.back().type.isTile())
+        e.fail("'" + function.name() + "' of 'tl.map_elementwise' returns numbers, got " +
+               toString(results.back().type));
+      values.push_back(results.back().value);
+    }
+    tt::MapElementwiseReturnOp::create(e.builder, e.loc(), values);
+  }
+  SmallVector<mlir::Type> types;
+  for (Val &result : results) {
+    result.type.shape = inputs[0].type.shape;
+    types.push_back(e.irType(result.type));
+  }
+  auto op = tt::MapElementwiseOp::create(e.builder, e.loc(), types, operands, 1);
+  op.getScalarOp().takeBody(region);
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i] = Val::tensor(op->getResult(static_cast<unsigned>(i)), results[i].type);
+  return results;
+}
+
+/// With a pack, the function takes so many elements of the first input, then of the next one, and
+/// returns as many of each result.
 Val Emitter::emitMapElementwise(Bound &args) {
   const host::JitFunction &function = combiningFunction(*this, args[0]);
   std::vector<Val> inputs = args[1].elements;
-  int64_t pack = constantInt(args[2], "pack");
+  int64_t pack = constantInt(args[2], "pack"), elements = 1;
   if (inputs.empty())
     fail("'tl.map_elementwise' needs a tile");
   for (Val &one : inputs)
@@ -158,63 +229,34 @@ Val Emitter::emitMapElementwise(Bound &args) {
   for (int round = 0; round < 2; ++round)
     for (size_t i = 1; i < inputs.size(); ++i)
       broadcast(inputs[0], inputs[i]);
-  TlType whole = inputs[0].type;
-  int64_t elements = 1;
-  for (int64_t size : whole.shape)
+  const std::vector<int64_t> shape = inputs[0].type.shape;
+  for (int64_t size : shape)
     elements *= size;
-  if (!whole.isTile() || pack < 1 || elements % pack != 0)
-    fail("'tl.map_elementwise' needs tiles whose elements 'pack' divides, got " + toString(whole) +
-         " and " + std::to_string(pack));
-  SmallVector<mlir::Value> operands;
-  SmallVector<mlir::Type> arguments;
-  std::vector<TlType> kinds;
-  for (const Val &input : inputs) {
-    operands.push_back(input.value);
-    for (int64_t i = 0; i < pack; ++i) {
-      kinds.push_back(input.type.scalar());
-      arguments.push_back(irType(kinds.back()));
-    }
-  }
-  // What the function returns is known once it was called.
-  auto region = std::make_unique<Region>();
-  std::vector<TlType> types;
+  bool isPower = pack > 0 && (pack & (pack - 1)) == 0;
+  if (shape.empty() || !isPower || elements % pack != 0)
+    fail("'tl.map_elementwise' needs tiles, and a pack that is a power of two and divides their " +
+         std::string("elements, got ") + toString(inputs[0].type) + " and " + std::to_string(pack));
   bool isTuple = false;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    SmallVector<Location> places(arguments.size(), loc());
-    Block *block = builder.createBlock(region.get(), region->end(), arguments, places);
-    std::vector<Val> given;
-    for (size_t i = 0; i < kinds.size(); ++i)
-      given.push_back(Val::tensor(block->getArgument(static_cast<unsigned>(i)), kinds[i]));
-    Val result = callFunction(function, given, {}, here);
-    isTuple = result.isTuple();
-    std::vector<Val> results = isTuple ? result.elements : std::vector<Val>{result};
-    SmallVector<mlir::Value> values;
-    for (size_t i = 0; i < results.size(); ++i) {
-      Val one = toTensor(results[i]);
-      if (one.type.isTile() || (i % static_cast<size_t>(pack) && !(one.type == types.back())))
-        fail("'" + function.name() + "' of 'tl.map_elementwise' returns numbers, 'pack' of one " +
-             "type for each result, got " + toString(one.type));
-      if (i % static_cast<size_t>(pack) == 0)
-        types.push_back(one.type);
-      values.push_back(one.value);
-    }
-    if (values.empty() || values.size() % static_cast<size_t>(pack))
+  if (pack > 1) {
+    std::vector<Val> parts;
+    for (const Val &input : inputs)
+      for (Val &part : apart(*this, input, elements, pack))
+        parts.push_back(std::move(part));
+    inputs = std::move(parts);
+  }
+  std::vector<Val> results = mapped(*this, function, inputs, isTuple);
+  if (pack > 1) {
+    auto each = static_cast<size_t>(pack);
+    if (results.size() % each)
       fail("'" + function.name() + "' of 'tl.map_elementwise' returns " +
-           std::to_string(values.size()) + " values for a pack of " + std::to_string(pack));
-    tt::MapElementwiseReturnOp::create(builder, loc(), values);
+           std::to_string(results.size()) + " values for a pack of " + std::to_string(pack));
+    std::vector<Val> whole;
+    for (size_t i = 0; i < results.size(); i += each)
+      whole.push_back(reshapeTo(together(*this, {results.begin() + static_cast<long>(i),
+                                                 results.begin() + static_cast<long>(i + each)}),
+                                shape, false));
+    results = std::move(whole); // a tuple even of one, as in Triton
   }
-  SmallVector<mlir::Type> resultTypes;
-  for (TlType &type : types) {
-    type.shape = whole.shape;
-    resultTypes.push_back(irType(type));
-  }
-  auto op = tt::MapElementwiseOp::create(builder, loc(), resultTypes, operands,
-                                         static_cast<uint32_t>(pack));
-  op.getScalarOp().takeBody(*region);
-  std::vector<Val> results;
-  for (size_t i = 0; i < types.size(); ++i)
-    results.push_back(Val::tensor(op->getResult(static_cast<unsigned>(i)), types[i]));
   return isTuple ? Val::tuple(std::move(results)) : results[0];
 }
 

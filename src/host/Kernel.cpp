@@ -25,6 +25,22 @@ const JitFunction::Parameter *JitFunction::parameter(std::string_view name) cons
   return nullptr;
 }
 
+std::string sourceOf(const Function &function) {
+  const SourceLocation where = function.location();
+  if (!where.file || !function.def)
+    return {};
+  const syntax::FunctionDef &def = *function.def;
+  uint32_t first = def.decoratorList.empty() ? def.range.line : def.decoratorList[0]->range.line;
+  const std::string &text = where.file->text();
+  size_t begin = 0;
+  for (uint32_t line = 1; line < first && begin != std::string::npos; ++line)
+    begin = text.find('\n', begin) + 1;
+  size_t end = begin;
+  for (uint32_t line = first; line <= def.range.endLine && end < text.size(); ++line)
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  return text.substr(begin, end - begin);
+}
+
 std::optional<Value> JitFunction::getAttr(Interpreter &interpreter, std::string_view attribute) {
   if (attribute == "fn")
     return Value(function);

@@ -109,6 +109,9 @@ public:
   std::string typeName() const override { return "decorator that could not be evaluated"; }
 };
 
+/// The text of a function's definition, decorators included; empty where it has none.
+std::string sourceOf(const Function &function);
+
 /// The function as a kernel calls it: its parameters with their defaults and annotations.
 std::shared_ptr<JitFunction> kernelFunction(Interpreter &,
                                             const std::shared_ptr<Function> &function,

@@ -158,10 +158,23 @@ Value describeParameters(Interpreter &interpreter, Bound &a) {
   return Value();
 }
 
+/// (text, first line) of a function; None where it has no text.
+Value describeSource(Interpreter &, Bound &a) {
+  auto *function = a[0].as<Function>();
+  std::string text = function ? sourceOf(*function) : std::string();
+  if (text.empty())
+    return Value();
+  const auto &decorators = function->def->decoratorList;
+  uint32_t line = decorators.empty() ? function->def->range.line : decorators[0]->range.line;
+  return Value::tuple(
+      {Value(text), Value(static_cast<int64_t>(line)), Value(function->location().file->path())});
+}
+
 void fillInspect(Interpreter &interpreter, Module &m) {
   auto written =
       interpreter.importSource("inspect", std::make_shared<SourceFile>("<inspect>", inspectSource));
   written->globals->set("_parameters", native("_parameters", "function", describeParameters));
+  written->globals->set("_source", native("_source", "function", describeSource));
   for (const auto &[name, value] : written->globals->items())
     if (!name.starts_with("_"))
       m.globals->set(name, value);

@@ -402,6 +402,22 @@ static void fillDescriptor(Interpreter &interpreter, Module &m) {
   m.globals->set("TensorDescriptor", *source->globals->find("TensorDescriptor"));
 }
 
+static const char *const errorsSource =
+#include "host/modules/triton_errors.py.inc"
+    ;
+
+/// One set of classes, whatever module names them.
+static void fillErrors(Interpreter &interpreter, Module &m) {
+  auto &source = interpreter.state().natives["<triton.errors>"];
+  if (!source)
+    source = interpreter.importSource(
+        "triton.errors", std::make_shared<SourceFile>("<triton.errors>", errorsSource));
+  for (const char *name :
+       {"TritonError", "CompilationError", "CompileTimeAssertionFailure", "OutOfResources",
+        "UnsupportedLanguageConstruct", "PTXASError", "AutotunerError", "InterpreterError"})
+    m.globals->set(name, *source->globals->find(name));
+}
+
 static void fillLanguage(Interpreter &, Module &m) {
   // A name is one object: each launch asks whether what its kernel reads is as it was.
   auto made = std::make_shared<std::map<std::string, Value, std::less<>>>();
@@ -421,6 +437,9 @@ static void fillLanguage(Interpreter &, Module &m) {
 void addTritonModules(NativeModules &modules) {
   modules.add("triton", fillTriton);
   modules.add("triton.language", fillLanguage);
+  for (const char *name : {"triton", "triton.errors", "triton.runtime", "triton.runtime.errors",
+                           "triton.compiler", "triton.compiler.errors"})
+    modules.add(name, fillErrors);
   for (const char *name : {"triton.runtime", "triton.runtime.jit", "triton.runtime.autotuner"})
     modules.add(name, fillRuntime);
   for (const char *name : {"triton.runtime", "triton.runtime.driver"})

@@ -230,6 +230,9 @@ void LaunchBinder::checkOptions(const BoundLaunch &bound) const {
   };
   for (const auto &[name, raw] : bound.options) {
     h::Value value = h::unwrapConstexpr(raw);
+    if (name == "num_warps" && value.isInt() &&
+        (value.integer() <= 0 || (value.integer() & (value.integer() - 1)) != 0))
+      interpreter.raise("AssertionError", "num_warps must be a power of 2");
     if (name == "grid" || name == "warmup")
       refuseOption(name, value, "is not an option of kernel[grid](...); leave it out");
     bool given = !value.isNone() && (value.isBool() ? value.boolean() : true);

@@ -3,6 +3,7 @@
 #include "trace/KernelLaunch.h"
 
 #include "frontend/EmitKernel.h"
+#include "host/InterpreterState.h"
 #include "tt/AccessAnalysis.h"
 #include "tt/Tt.h"
 
@@ -71,6 +72,27 @@ static std::string keyOf(const h::Value &value) {
 }
 
 /// A run-time parameter, the `index`th of the kernel.
+/// A mistake in a kernel is Triton's exception in a script, which may handle it; what this language
+/// lacks is refused.
+[[noreturn]] static void failKernel(h::Interpreter &interpreter, const Diagnostic &diagnostic,
+                                    bool isUnsupported) {
+  std::shared_ptr<h::Module> errors;
+  if (interpreter.options().script && !isUnsupported)
+    errors = interpreter.nativeModule("triton.compiler.errors");
+  if (!errors)
+    throw DiagnosticError(diagnostic);
+  bool isAssertion = diagnostic.message.starts_with("static assertion");
+  h::Value kind = interpreter.getAttr(h::Value(errors), isAssertion ? "CompileTimeAssertionFailure"
+                                                                    : "CompilationError");
+  const SourceLocation &where = diagnostic.location;
+  std::string place = where.file ? "at " + std::to_string(where.range.line) + ":" +
+                                       std::to_string(where.range.column) + ":\n"
+                                 : std::string();
+  h::Value exception = interpreter.call(kind, {h::Value(place + diagnostic.message)});
+  h::noteRaised(interpreter, exception);
+  throw h::RaisedError(diagnostic, exception);
+}
+
 static KernelParameter parameterOf(const frontend::EmittedParameter &emitted,
                                    const tt::AccessSummary &summary, size_t index) {
   KernelParameter parameter;
@@ -161,12 +183,13 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   made.specs = specs;
   Diagnostics diagnostics;
   std::vector<frontend::EmittedParameter> emitted;
+  frontend::EmitOutcome outcome;
   auto module = frontend::emitKernel(state->interpreter, kernel, specs, state->context, diagnostics,
-                                     &emitted, state->options, nullptr, &made.reads);
+                                     &emitted, state->options, &outcome, &made.reads);
   if (!module) {
     for (const Diagnostic &d : diagnostics.all())
       if (d.severity == Severity::Error)
-        throw DiagnosticError(d);
+        failKernel(state->interpreter, d, outcome.isUnsupported);
     throw DiagnosticError(kernel.location(), "the kernel could not be compiled");
   }
   // Functions that differ in nothing the kernel uses are one kernel.

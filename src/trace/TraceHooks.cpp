@@ -152,8 +152,25 @@ static void numbersAsOperands(Tracer &tracer, const h::Value &kernel, h::CallArg
         lift(jit->parameters[i], i, value);
 }
 
+/// As Triton says of memory that a kernel on a device cannot reach.
+static void refuseHostTensors(h::Interpreter &interpreter, const h::CallArgs &args) {
+  auto check = [&](const h::Value &value, size_t position) {
+    auto *tensor = value.as<TensorObject>();
+    if (tensor && tensor->tensor.storage->isPlaced &&
+        tensor->tensor.storage->device.kind == Device::Kind::Cpu)
+      interpreter.raise("ValueError", "Pointer argument (at " + std::to_string(position) +
+                                          ") cannot be accessed from Triton (cpu tensor?)");
+  };
+  size_t position = 0;
+  for (const h::Value &value : args.positional)
+    check(value, position++);
+  for (const auto &[name, value] : args.keywords)
+    check(value, position++);
+}
+
 /// A kernel runs where its tensors are.
-static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
+static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
+                                  const h::CallArgs &args) {
   std::vector<h::Value> tensors;
   auto add = [&](const h::Value &value) {
     if (value.as<TensorObject>())
@@ -169,9 +186,39 @@ static void computeBesideOperands(Tracer &tracer, const h::CallArgs &args) {
   if (!device)
     return;
   tracer.recorder->computeOn(*device);
+  if (device->kind == Device::Kind::Cuda)
+    refuseHostTensors(interpreter, args);
   bool isOnGpu = tracer.devices->placeOf(*device).kind == Device::Kind::Cuda;
   tracer.chooseConfig = isOnGpu ? tracer.devices->chooseConfig : ConfigChooser();
 }
+
+/// What `kernel[grid](...)` gives a script: of the compiled kernel it is asked for, if at all.
+class LaunchHandle : public h::Object {
+public:
+  LaunchHandle(h::Value k, const h::CallArgs &args) : kernel(std::move(k)) {
+    for (const auto &[name, value] : args.keywords)
+      if (name == "num_warps" || name == "num_stages" || name == "num_ctas")
+        options.emplace_back(name, value);
+  }
+  std::string typeName() const override { return "CompiledKernel"; }
+  std::optional<h::Value> getAttr(h::Interpreter &interpreter, std::string_view name) override {
+    auto module = interpreter.nativeModule("triton._script_driver");
+    if (!module)
+      return std::nullopt;
+    if (made.isNone()) {
+      h::CallArgs call;
+      call.positional = {kernel};
+      call.keywords = options;
+      made = interpreter.call(interpreter.getAttr(h::Value(module), "CompiledKernel"),
+                              std::move(call));
+    }
+    return interpreter.findAttr(made, name);
+  }
+
+private:
+  h::Value kernel, made;
+  std::vector<std::pair<std::string, h::Value>> options;
+};
 
 static bool lastLaunchHasEffects(const Program &program) {
   for (const Node *node = program.main.back(); node; node = node->previous())
@@ -190,7 +237,7 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
   if (isEager(*tracer)) {
     addressesAsNumbers(args);
     if (tracer->devices && tracer->devices->areUsed)
-      computeBesideOperands(*tracer, args);
+      computeBesideOperands(*tracer, interpreter, args);
     tracer->recorder->beforeOperator(args.location);
     numbersAsOperands(*tracer, kernel, args);
   }
@@ -203,7 +250,9 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
   // Its lines come before those that the script prints next.
   if (prints && isEager(*tracer))
     tracer->recorder->flush();
-  return h::Value();
+  if (!interpreter.options().script)
+    return h::Value();
+  return h::Value(std::make_shared<LaunchHandle>(kernel, args));
 }
 
 void TraceHooks::settle(h::Interpreter &) {

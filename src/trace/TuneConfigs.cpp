@@ -186,22 +186,6 @@ std::string keyOf(const h::Autotuner &tuner, const BoundLaunch &bound) {
   return key;
 }
 
-std::string sourceOf(const h::JitFunction &kernel) {
-  const SourceLocation where = kernel.location();
-  if (!where.file)
-    return {};
-  const syntax::FunctionDef &def = kernel.def();
-  uint32_t first = def.decoratorList.empty() ? def.range.line : def.decoratorList[0]->range.line;
-  const std::string &text = where.file->text();
-  size_t begin = 0;
-  for (uint32_t line = 1; line < first && begin != std::string::npos; ++line)
-    begin = text.find('\n', begin) + 1;
-  size_t end = begin;
-  for (uint32_t line = first; line <= def.range.endLine && end < text.size(); ++line)
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
-  return text.substr(begin, end - begin);
-}
-
 /// What a script's tuner keeps its choice under; empty where it is asked anew.
 std::optional<h::Value> keptUnder(const Tracer &tracer, const h::Autotuner &tuner,
                                   const BoundLaunch &bound) {
@@ -252,7 +236,7 @@ std::shared_ptr<h::Config> fastestConfig(Tracer &tracer, h::Interpreter &interpr
   const auto &given = binder.given().values;
   bool describes = std::any_of(given.begin(), given.end(),
                                [](const auto &one) { return isHostDescriptor(one.second); });
-  question.source = sourceOf(*binder.given().kernel);
+  question.source = h::sourceOf(*binder.given().kernel->function);
   for (const h::Value &config : configs)
     question.configs.push_back(h::repr(config));
   if (configs.size() < 2)

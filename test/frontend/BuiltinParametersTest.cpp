@@ -52,6 +52,14 @@ def plus(a, b):
     return a + b
 
 @triton.jit
+def twice(a):
+    return a + a
+
+@triton.jit
+def twice_two(a, b):
+    return a + a, b + b
+
+@triton.jit
 def kernel(p, q, h, n, s):
     i = tl.arange(0, 16)
     square = i[:, None] * 16 + i[None, :]

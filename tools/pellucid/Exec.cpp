@@ -48,6 +48,8 @@ int runExec(Words words) {
                    "CPU")
       .valueText("FROM=TO")
       .check(deviceProblem);
+  line.addFlag("--report", run.reports,
+               "say at the end what was compiled, timed and run, on standard error");
   std::string guard;
   addGuard(line, guard);
   int own = ownWords(words);

@@ -131,6 +131,31 @@ def unwrap(function):
     return function
 
 
+def _found(object):
+    object = unwrap(object)
+    object = getattr(object, "__func__", object)
+    found = _source(getattr(object, "fn", object))
+    if found is None:
+        raise OSError("could not get source code")
+    return found
+
+
+def getsource(object):
+    return _found(object)[0]
+
+
+def getsourcelines(object):
+    text, line, _ = _found(object)
+    return text.splitlines(keepends=True), line
+
+
+def getsourcefile(object):
+    return _found(object)[2]
+
+
+getfile = getsourcefile
+
+
 def isclass(value):
     return isinstance(value, type)
 

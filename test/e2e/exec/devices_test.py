@@ -99,6 +99,29 @@ class Devices(unittest.TestCase):
         self.assertEqual(lines[0], "12")
         self.assertLess(counts["copies_to"], 6 + 6 * 12 + 12)
 
+    TUNED = (
+        "import torch, triton\nimport triton.language as tl\n\n"
+        "@triton.autotune([triton.Config({'B': b}, num_warps=w) for b in (64, 128) for w in (1, 2)] + [triton.Config({'B': 1 << 21})], key=['n'])\n@triton.jit\n"
+        "def scale(x, y, n, factor, B: tl.constexpr):\n    tl.static_assert(B < 1 << 20)\n    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+        "    tl.store(y + at, tl.load(x + at, mask=at < n) * factor, mask=at < n)\n\n"
+        "def run(n):\n    x = torch.empty(n, device='cuda')\n    y = torch.empty_like(x)\n    scale[lambda meta: (triton.cdiv(n, meta['B']),)](x, y, n, 2.5)\n    return y\n\n"
+    )
+
+    def test_sizes_of_a_tuned_kernel_share_its_code(self):
+        few, fewCounts = self.counted(self.TUNED + "y = run(1600)\ny.cpu()\nprint(len(scale.cache))\n")
+        many, manyCounts = self.counted(self.TUNED + "for n in range(1600, 3200, 160):\n    run(n).cpu()\nprint(len(scale.cache))\n")
+        self.assertEqual((few[0], many[0]), ("1", "10"))
+        # Four configs can be compiled, each once; the timed code is also what is launched.
+        self.assertEqual(fewCounts["loads"], 4)
+        # Dynamic sizes ask for kernels that promise nothing of n beside those.
+        self.assertLessEqual(manyCounts["loads"], 8)
+
+    def test_a_tuned_kernel_is_timed_once_per_key(self):
+        _, once = self.counted(self.TUNED + "run(1600).cpu()\n")
+        lines, often = self.counted(self.TUNED + "for i in range(5):\n    run(1600).cpu()\nprint(scale.best_config.kwargs['B'] in (64, 128))\n")
+        self.assertEqual(lines[0], "True")
+        self.assertEqual(often["launches"], once["launches"] + 4)
+
     def test_questions(self):
         self.prints(
             "import torch, triton\n"

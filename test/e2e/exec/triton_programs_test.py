@@ -50,6 +50,35 @@ class Programs(unittest.TestCase):
             ],
         )
 
+    def test_newer_names(self):
+        done = self.program("newer_names")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "cat 0 True",
+                "cat 1 True",
+                "cat -1 True",
+                "cat -2 True",
+                "cat True",
+                "map True",
+                "topk [-5.0, -1.0, 9.0, 6.0]",
+                "small [[1.0, 2.0, 6.0, 24.0], [0.25, 0.5, 0.75, 1.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 0.0]]",
+                "CompilationError program_id axis must be 0, 1 or 2, got 7",
+                "CompileTimeAssertionFailure True static assertion does not hold: N is too large",
+                "num_warps must be a power of 2",
+                "Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
+                "no best config yet",
+                "7.0 {'N': 2} [(5, 'torch.float32')]",
+                "8.0 2 tuned_kernel 0 4",
+            ],
+        )
+
+    def test_a_mistake_in_a_kernel_ends_at_its_line(self):
+        done = self.text("import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x):\n    tl.store(x + tl.program_id(3), 1)\n\nk[(1,)](torch.zeros(1, device='cuda'))\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"line 8, in <module>[^$]*program.py:6:\d+: error: program_id axis must be 0, 1 or 2, got 3\n")
+
     def test_a_tensor_that_is_written_both_ways_is_refused(self):
         done = self.program("addresses", "both")
         self.assertEqual(done.returncode, 1)
