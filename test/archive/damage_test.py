@@ -6,7 +6,7 @@
     damage_test.py PROGRAM --from SEED --seconds S [ARCHIVE…]      other changes, for as long as that
 
 Every record of every archive in data/ gets changes, with a checksum that fits: bits flipped, pieces cut out or doubled; in texts
-numbers and names for others, huge ones and those of another place. Then come files that mean harm as a whole.
+numbers and names for others, huge ones and those of another place; in JSON parts that are missing, doubled, turned around, of another kind or deep. Then come files that mean harm as a whole.
 """
 import argparse
 import json
@@ -74,6 +74,50 @@ def changed_text(rng, content):
     return text.encode()
 
 
+def containers(tree):
+    """Every dict and list of the tree that holds something."""
+    found, open_ = [], [tree]
+    while open_:
+        one = open_.pop()
+        if isinstance(one, (dict, list)) and one:
+            found.append(one)
+            open_ += one.values() if isinstance(one, dict) else one
+    return found
+
+
+def changed_tree(rng, content):
+    """What stays JSON and says something else: parts that are missing, twice, in another order or place, of another kind, and deep."""
+    try:
+        tree = json.loads(content)
+    except ValueError:
+        return changed_text(rng, content)
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        all_ = containers(tree)
+        if not all_:
+            break
+        holder = rng.choice(all_)
+        key = rng.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        other = rng.choice(all_)
+        part = other[rng.choice(list(other) if isinstance(other, dict) else range(len(other)))]
+        kind = rng.randrange(7)
+        if kind == 0:
+            del holder[key]
+        elif kind == 1 and isinstance(holder, list):
+            holder.insert(rng.randrange(len(holder) + 1), holder[key])
+        elif kind == 2 and isinstance(holder, list):
+            rng.shuffle(holder)
+        elif kind == 3:
+            holder[key] = json.loads(json.dumps(part))
+        elif kind == 4:
+            for _ in range(rng.choice((1, 3, 300, 900))):
+                holder[key] = [holder[key]] if rng.random() < 0.5 else {"as_ints": holder[key]}
+        elif kind == 5 and isinstance(holder, dict):
+            holder[rng.choice(("as_int", "as_tensor", "as_expr", "as_graph", "as_tensors", "name", "", "x" * 5000))] = holder.pop(key)
+        else:
+            holder[key] = rng.choice((None, True, -1, 0, 2**62, -(2**63), 2**64, 10**400, 1e308, "", "x", [], {}, [[]], {"as_int": -7}))
+    return json.dumps(tree).encode()
+
+
 class Checks:
     def __init__(self, program, folder):
         self.program, self.folder, self.count = program, folder, 0
@@ -98,7 +142,10 @@ class Checks:
         at = rng.randrange(len(records)) if at is None else at
         name, content = records[at]
         isText = name.endswith((".json", ".program"))
-        records[at] = (name, (changed_text if isText and rng.random() < 0.8 else changed_bytes)(rng, content))
+        change = changed_bytes
+        if isText and rng.random() < 0.8:
+            change = changed_tree if name.endswith(".json") and rng.random() < 0.5 else changed_text
+        records[at] = (name, change(rng, content))
         copy = self.folder / "changed.pt2"
         write(copy, records)
         return self.run(copy, verb)

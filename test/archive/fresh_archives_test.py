@@ -340,7 +340,7 @@ def check_parts(folder):
         counts = torch.tensor(counts)
         for got, value in zip(call(folder, folder / "parts.plc", [x, counts], 2), model(x, counts), strict=True):
             np.testing.assert_allclose(got, value.numpy(), rtol=1e-6)
-    for counts, words in (([2, 3, 5], "sum exactly"), ([100, 0, -91], "")):
+    for counts, words in (([2, 3, 5], "u0 + u1 + u2"), ([100, 0, -91], "")):
         np.save(folder / "counts.npy", np.array(counts))
         done = subprocess.run([sys.argv[1], "run", folder / "parts.plc", "--input", f"x=@{folder}/x.npy", "--input", f"counts=@{folder}/counts.npy"], capture_output=True, text=True)
         assert done.returncode and words in done.stderr, done.stderr

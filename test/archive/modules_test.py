@@ -361,10 +361,17 @@ def check(folder, name, wanted):
         shapes += ["--input", f"{key}={kind}[{','.join(map(str, value.shape))}]"]
     weights = ["--weights", folder / "state.npz"] if model.state_dict() else []
     pellucid("compile", f"{path}:Model", *shapes, *weights, "-o", folder / "source.plc", "--target", "cpu:x86-64-v3")
-    compared(name, "source", call(folder, folder / "source.plc", values, len(expected)), expected, labels)
+    source = call(folder, folder / "source.plc", values, len(expected))
+    compared(name, "source", source, expected, labels)
     torch.export.save(torch.export.export(model, tuple(values.values())), folder / "model.pt2")
     pellucid("compile", folder / "model.pt2", "-o", folder / "archive.plc", "--target", "cpu:x86-64-v3")
-    compared(name, "archive", call(folder, folder / "archive.plc", values, len(expected)), expected, labels)
+    archive = call(folder, folder / "archive.plc", values, len(expected))
+    compared(name, "archive", archive, expected, labels)
+    for one, other, label in zip(source, archive, labels, strict=True):
+        # torch.nn's attention is written otherwise here: three products for one, and a mask of bools.
+        if "Attention" in label or "Transformer" in label:
+            continue
+        assert one.tobytes() == other.tobytes(), f"{name}: {label}: the source and its archive give other bits"
     print(f"{name}: {len(expected)} results from {len(modules)} modules and {len(expressions)} functions, from source and archive")
 
 
