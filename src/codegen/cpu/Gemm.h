@@ -17,7 +17,8 @@ struct GemmKernel {
   bool bias = false;
   CpuLevel level = CpuLevel::X86_64_v3;
   /// B is there as it is, too: up to productRows rows are multiplied with what each program packs
-  /// for itself, block by block, and `packedB` is not read.
+  /// for itself, block by block, and `packedB` is not read; mostStreamedRows or fewer with its
+  /// columns where they lie, if those are dense along k.
   bool unpacked = false;
   CodeTexts *texts = nullptr; ///< filled when given
 };
