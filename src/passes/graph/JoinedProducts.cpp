@@ -90,8 +90,8 @@ private:
                return op->schema.name != "as_strided" && user->resultCount() == 1 &&
                       isTakenAsItLies(user->result(), depth + 1);
              // Behind a product alone an operator is computed before it stores.
-             return op->kind == Operator::Kind::Attention ||
-                    (op->kind == Operator::Kind::Pointwise && depth > 0);
+             bool isElementwise = op->kind == Operator::Kind::Pointwise || op->schema.name == "cat";
+             return op->kind == Operator::Kind::Attention || (isElementwise && depth > 0);
            });
   }
 
