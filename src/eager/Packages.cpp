@@ -50,7 +50,8 @@ Compiled::Compiled(const graph::Program &program, const package::Contents &conte
 
 void Compiled::load(const package::Contents &contents) {
   for (const graph::KernelDef &kernel : source.kernels)
-    userKernels += (userKernels.empty() ? "'" : ", '") + kernel.name + "'";
+    if (std::string name = "'" + kernel.name + "'"; userKernels.find(name) == std::string::npos)
+      userKernels += (userKernels.empty() ? "" : ", ") + name;
   if (package::Status status = package::packageBytes(contents, content); !status.ok())
     throw DiagnosticError(SourceLocation("exec"), status.message());
   if (pellucid_load_memory(content.data(), content.size(), nullptr, &package) != PELLUCID_OK)

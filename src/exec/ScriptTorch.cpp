@@ -313,6 +313,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   });
   modules.add("torch.cuda", [](h::Interpreter &i, h::Module &m) {
     fillFrom(cudaSource)(i, m);
+    m.globals->set("_DeviceGuard", *m.globals->find("DeviceGuardOfIndex"));
+    m.globals->erase("DeviceGuardOfIndex");
     m.globals->set("OutOfMemoryError", nameIn(i, "torch._pellucid_eager", "OutOfMemoryError"));
   });
   modules.add("torch", [](h::Interpreter &i, h::Module &m) {

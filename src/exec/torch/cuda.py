@@ -107,8 +107,8 @@ class device:
         return inside
 
 
-class _DeviceGuard(device):
-    """By its number, as kernels that are generated write it."""
+class DeviceGuardOfIndex(device):
+    """torch.cuda._DeviceGuard, as generated code writes it."""
 
     def __init__(self, index):
         super().__init__(index)

@@ -15,6 +15,8 @@ class _FileLoader:
         self.name, self.path = fullname, path
 
     def get_filename(self, name=None):
+        if name not in (None, self.name):
+            raise ImportError(f"loader for {self.name} cannot handle {name}")
         return self.path
 
 
@@ -43,6 +45,8 @@ class FileFinder:
         self._loaders = [(suffix, loader) for loader, suffixes in loader_details for suffix in suffixes]
 
     def find_spec(self, fullname, target=None):
+        if target is not None:
+            raise TypeError("find_spec() looks for a file; a module to reload is not supported")
         last = fullname.rpartition(".")[2]
         for suffix, loader in self._loaders:
             file = _os.path.join(self.path, last + suffix)
