@@ -50,11 +50,11 @@ private:
         interpreter.raise("ValueError", "expected sequence of length " +
                                             std::to_string(sizes[depth]) + " at dim " +
                                             std::to_string(depth));
-      if (value.isStr())
+      if (value.isStr() && isEagerHere)
         interpreter.raise("TypeError", "new(): invalid data type 'str'");
-      if (value.isNone())
+      if (value.isNone() && isEagerHere)
         interpreter.raise("RuntimeError", "Could not infer dtype of NoneType");
-      if (value.isDict() || (isEagerHere && value.as<h::Instance>()))
+      if (isEagerHere && (value.isDict() || value.as<h::Instance>()))
         interpreter.raise("RuntimeError", "Could not infer dtype of " + h::typeName(value));
       if (!value.isBool() && !value.isInt() && !value.isFloat() && !h::isSymbolicNumber(value))
         interpreter.refuse("torch.tensor takes numbers and lists of them, got " +

@@ -57,7 +57,7 @@ public:
                   return h::Value();
                 }));
           });
-    if (h::Value context = node->context(); !context.isNone())
+    if (h::Value context = node->context(); !context.isNone() && name != "__class__")
       return interpreter.findAttr(context, name);
     return std::nullopt;
   }

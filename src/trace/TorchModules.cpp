@@ -219,6 +219,8 @@ std::shared_ptr<h::Class> parameterClass() {
                        h::Interpreter &interpreter, h::CallArgs call) -> h::Value {
     std::vector<h::Value> a = signature.bind(interpreter, "Parameter", call);
     auto *tensor = a[0].as<TensorObject>();
+    if (!tensor && !interpreter.options().script)
+      interpreter.refuse("torch.nn.Parameter takes a tensor");
     if (!tensor)
       interpreter.raise("AttributeError",
                         "'" + h::typeName(a[0]) + "' object has no attribute 'detach'");

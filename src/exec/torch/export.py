@@ -334,7 +334,11 @@ class ExportedProgram:
 
     @property
     def state_dict(self):
-        return self._root.state_dict() if isinstance(self._root, torch.nn.Module) else {}
+        if not isinstance(self._root, torch.nn.Module):
+            return {}
+        held, names = self._root.state_dict(), [name for name, _ in self.named_parameters()]
+        first = {name: held[name] for name in names if name in held}
+        return {**first, **{name: value for name, value in held.items() if name not in first}}
 
     def named_parameters(self):
         return list(self._root.named_parameters()) if isinstance(self._root, torch.nn.Module) else []

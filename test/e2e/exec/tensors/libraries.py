@@ -172,7 +172,7 @@ class Net(nn.Module):
 
 net = Net()
 print(Net, type(net), type(net.linear), type(net.linear.weight), type(torch.ones(1)), torch.ones(1).__class__, type(torch.optim.SGD(net.parameters(), 0.1)), Net.__module__, net.state_dict().keys())
-print(repr(object.__new__(Net).__class__), str((net.linear.weight * 2).grad_fn).split(" at ")[0], (net.linear.weight * 2).grad_fn.next_functions[0][0].name())
+print(repr(object.__new__(Net).__class__), str((net.linear.weight * 2).grad_fn).split(" at ")[0], (net.linear.weight * 2).grad_fn.next_functions[0][0].name(), type((net.linear.weight * 2).grad_fn.next_functions[0][0]).__name__)
 try:
     net.linear.weight = torch.ones(2, 3)
 except TypeError as error:
