@@ -144,17 +144,6 @@ TEST(CudaVectors, NarrowElementsShareAnAccess) {
   EXPECT_EQ(countOf(ptx, "cvt.rn.bf16.f32"), 0) << "runs on the special function unit";
 }
 
-/// A launch may be queued ahead of its turn, so that nothing is read or written before it waited;
-/// devices that know no such launches have none.
-TEST(CudaLaunches, NothingIsTouchedBeforeTheLaunchAheadHasEnded) {
-  std::string ptx = ptxOfFile("add", 4);
-  EXPECT_EQ(countOf(ptx, "griddepcontrol.wait"), 1);
-  EXPECT_LT(ptx.find("griddepcontrol.launch_dependents"), ptx.find("griddepcontrol.wait"));
-  EXPECT_LT(ptx.find("griddepcontrol.wait"), ptx.find("ld.global"));
-  std::string ttir = fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/add.ttir");
-  EXPECT_EQ(countOf(ptxOf(ttir, symbolIn(ttir), "80", 4), "griddepcontrol"), 0);
-}
-
 /// A softmax of rows of up to 4096 on 8 warps.
 std::string ptxOfLongRows(const std::string &name) {
   std::string ttir =
@@ -162,6 +151,18 @@ std::string ptxOfLongRows(const std::string &name) {
   for (size_t at = ttir.find("256"); at != std::string::npos; at = ttir.find("256", at))
     ttir.replace(at, 3, "4096");
   return ptxOf(ttir, symbolIn(ttir), "90", 8);
+}
+
+/// A launch may be queued ahead of its turn, so that nothing is read or written before it waited;
+/// devices that know no such launches have none.
+TEST(CudaLaunches, NothingIsTouchedBeforeTheLaunchAheadHasEnded) {
+  std::string ptx = ptxOfLongRows("softmax");
+  EXPECT_EQ(countOf(ptx, "griddepcontrol.wait"), 1);
+  EXPECT_LT(ptx.find("griddepcontrol.launch_dependents"), ptx.find("griddepcontrol.wait"));
+  EXPECT_LT(ptx.find("griddepcontrol.wait"), ptx.find("ld.global"));
+  EXPECT_EQ(countOf(ptxOfFile("add", 4), "griddepcontrol"), 0) << "its blocks are over at once";
+  std::string ttir = fileText(std::string(PELLUCID_SOURCE_DIR) + "/test/codegen/ttir/softmax.ttir");
+  EXPECT_EQ(countOf(ptxOf(ttir, symbolIn(ttir), "80", 4), "griddepcontrol"), 0);
 }
 
 /// A mask that ends at a vector's border keeps the vectors: each is loaded or left out whole.

@@ -11,6 +11,7 @@
 #include "tt/Tt.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 
@@ -22,6 +23,16 @@ namespace pellucid::ttgpu {
 namespace {
 
 constexpr unsigned firstWithDependentLaunches = 90;
+
+bool hasLongBlocks(tt::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return isa<LoopLikeOpInterface, tt::DotOp, tt::ReduceOp, tt::ScanOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 struct DependOnLaunches : impl::DependOnLaunchesBase<DependOnLaunches> {
   void runOnOperation() override {
@@ -35,7 +46,7 @@ struct DependOnLaunches : impl::DependOnLaunchesBase<DependOnLaunches> {
       for (Operation *op : own)
         op->erase();
       auto target = function->getAttrOfType<TargetAttr>(targetName);
-      if (!target || target.getSm() < firstWithDependentLaunches || function.isExternal())
+      if (!target || target.getSm() < firstWithDependentLaunches || !hasLongBlocks(function))
         continue;
       auto b = OpBuilder::atBlockBegin(&function.getBody().front());
       tt::GridDependencyLaunchDependentsOp::create(b, function.getLoc());

@@ -2,17 +2,19 @@
 // RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products="sm=80" --ttgpu-depend-on-launches | FileCheck %s --check-prefix=OLD
 
 // The next launch may be placed, and this one waits, before anything is computed or read.
-// CHECK-LABEL: @reads
+// CHECK-LABEL: @loops
 // CHECK-SAME:  ttgpu.dependent_launch
 // CHECK-NEXT:  tt.grid_dependency_launch_dependents
 // CHECK-NEXT:  tt.grid_dependency_wait
 // CHECK-NEXT:  tt.load
-// OLD-LABEL:   @reads
+// OLD-LABEL:   @loops
 // OLD-NOT:     ttgpu.dependent_launch
 // OLD-NOT:     tt.grid_dependency
-tt.func public @reads(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+tt.func public @loops(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %from: i32, %to: i32, %step: i32) {
   %a = tt.load %x : !tt.ptr<f32>
-  tt.store %y, %a : !tt.ptr<f32>
+  scf.for %i = %from to %to step %step : i32 {
+    tt.store %y, %a : !tt.ptr<f32>
+  }
   tt.return
 }
 
@@ -28,10 +30,26 @@ tt.func public @reads(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
 // OLD-LABEL:   @waits_itself
 // OLD-NOT:     tt.grid_dependency
 // OLD:         tt.return
-tt.func public @waits_itself(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+tt.func public @waits_itself(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %from: i32, %to: i32, %step: i32) {
   %a = tt.load %x : !tt.ptr<f32>
   tt.grid_dependency_wait
-  tt.store %y, %a : !tt.ptr<f32>
+  scf.for %i = %from to %to step %step : i32 {
+    tt.store %y, %a : !tt.ptr<f32>
+  }
   tt.grid_dependency_launch_dependents
+  tt.return
+}
+
+// -----
+
+// Blocks that are over at once would feel the wait, so the launch is queued in its turn.
+// CHECK-LABEL: @straight
+// CHECK-NOT:   ttgpu.dependent_launch
+// CHECK-NOT:   tt.grid_dependency
+// CHECK:       tt.return
+tt.func public @straight(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  tt.grid_dependency_wait
+  %a = tt.load %x : !tt.ptr<f32>
+  tt.store %y, %a : !tt.ptr<f32>
   tt.return
 }

@@ -48,6 +48,43 @@ class Devices(unittest.TestCase):
             with open(folder + "/counts") as file:
                 self.assertIn("copies_from 1\n", file.read())
 
+    def test_max_pools_of_small_windows(self):
+        self.prints(
+            """import torch, torch.nn.functional as F
+
+def each(n):
+    return n if isinstance(n, tuple) else (n, n)
+
+def pooled(x, kernel, stride, padding, dilation, shape):
+    (kh, kw), (sh, sw), (ph, pw), (dh, dw) = each(kernel), each(stride), each(padding), each(dilation)
+    wide = F.pad(x, (pw, pw + kw * dw + sw, ph, ph + kh * dh + sh), value=float("-inf"))
+    parts = [wide[:, :, i * dh :: sh, j * dw :: sw][:, :, : shape[2], : shape[3]] for i in range(kh) for j in range(kw)]
+    return torch.stack(parts).amax(0)
+
+torch.manual_seed(0)
+for kernel, stride, padding, dilation, ceil in ((3, 2, 1, 1, False), ((3, 2), (1, 2), (1, 0), 1, True), (2, 2, 1, 1, True), (3, 1, 1, 2, False), ((1, 3), 3, (0, 1), (1, 2), True), (5, 2, 2, 1, False)):
+    for dtype in (torch.float32, torch.float16, torch.float64):
+        x = torch.randn(2, 3, 11, 14).to(dtype)
+        x[0, 0, 0, 0] = float("nan")
+        x[1, 2, 5:, :] = float("-inf")
+        y = F.max_pool2d(x.cuda(), kernel, stride, padding, dilation, ceil)
+        assert torch.equal(y.cpu().nan_to_num(7.0), pooled(x, kernel, stride, padding, dilation, y.shape).nan_to_num(7.0)), (kernel, dtype)
+print("done", y.is_cuda)
+""",
+            "done True\n",
+            "--device",
+            "cuda=cpu",
+        )
+
+    def test_a_max_pool_of_a_small_window_is_one_kernel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/m.py", "w") as file:
+                file.write("import torch.nn.functional as F\ndef f(x):\n    return F.max_pool2d(x, 3, 2, 1)\n")
+            for words in (["compile", folder + "/m.py:f", "--target", "cuda:sm_90", "--input", "x=f16[2,8,28,28]", "-o", folder + "/m.plc"], ["inspect", folder + "/m.plc"]):
+                done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sum(line.startswith("  launch ") for line in done.stdout.splitlines()), 1, done.stdout)
+
     def test_lengths_share_a_program(self):
         lines, _ = self.counted(
             "import torch\nimport torch.nn.functional as F\nw = torch.rand(16, 16).cuda()\n"
