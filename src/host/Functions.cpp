@@ -166,6 +166,10 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
     return beginGenerator(interpreter, std::static_pointer_cast<Function>(shared_from_this()),
                           scope, site);
 
+  struct Release {
+    const std::shared_ptr<Scope> &scope;
+    ~Release() { releaseLocals(scope); }
+  } release{scope};
   PlaceGuard place(state);
   state.module = module.get();
   state.frames.push_back({this, scope, std::move(site)});

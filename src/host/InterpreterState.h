@@ -94,6 +94,9 @@ private:
 /// Empties the lists, dicts and instances that hold themselves, directly or not, and are reached
 /// from these names.
 void breakCycles(const std::vector<const Namespace *> &roots);
+/// At the end of a call: the functions made in it hold its names, which hold the functions. Where
+/// nobody else holds either, the names are given up. `scope` is the last reference of the call.
+void releaseLocals(const std::shared_ptr<Scope> &scope);
 
 /// In a catch clause: what built-ins throw in other words than a diagnostic's becomes one at the
 /// place that is being evaluated, so that no value that a program hands them is an error of ours.

@@ -232,7 +232,8 @@ void LaunchBinder::checkOptions(const BoundLaunch &bound) const {
     h::Value value = h::unwrapConstexpr(raw);
     if (name == "num_warps" && value.isInt() &&
         (value.integer() <= 0 || (value.integer() & (value.integer() - 1)) != 0))
-      interpreter.raise("AssertionError", "num_warps must be a power of 2");
+      interpreter.raise("AssertionError", "num_warps of '" + kernel->name() +
+                                              "' must be a power of 2, got " + h::repr(value));
     if (name == "grid" || name == "warmup")
       refuseOption(name, value, "is not an option of kernel[grid](...); leave it out");
     bool given = !value.isNone() && (value.isBool() ? value.boolean() : true);

@@ -48,6 +48,50 @@ class Devices(unittest.TestCase):
             with open(folder + "/counts") as file:
                 self.assertIn("copies_from 1\n", file.read())
 
+    def test_functions_made_in_a_call_keep_nothing(self):
+        lines, _ = self.counted(
+            """import torch
+
+def by_lambda(x):
+    out = torch.empty_like(x)
+    size = out.numel()
+    grid = lambda meta: size // meta
+    out.fill_(grid(2))
+    return out
+
+def by_def(x, fail=False):
+    out = torch.empty_like(x)
+    def one(n):
+        return n if n < 1 else one(n - 1)
+    def other(n):
+        return one(n) + out.numel()
+    out.fill_(other(2))
+    if fail:
+        raise ValueError("failed")
+    return out
+
+def kept(x):
+    out = torch.empty_like(x)
+    return lambda: out
+
+x = torch.zeros(1 << 18, device="cuda")
+torch.cuda.synchronize()
+before = torch.cuda.memory_allocated()
+for turn in range(5):
+    by_lambda(x), by_def(x)
+    try:
+        by_def(x, True)
+    except ValueError:
+        pass
+    torch.cuda.synchronize()
+print(torch.cuda.memory_allocated() == before)
+holder = kept(x)
+torch.cuda.synchronize()
+print(holder().shape)
+"""
+        )
+        self.assertEqual(lines[:2], ["True", "torch.Size([262144])"])
+
     def test_max_pools_of_small_windows(self):
         self.prints(
             """import torch, torch.nn.functional as F
