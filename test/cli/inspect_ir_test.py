@@ -95,8 +95,9 @@ def main():
         done = asm("cuda:sm_80")
         if done.returncode != 1 or "was compiled for" not in done.stderr:
             problems.append(f"--target cuda:sm_80 of a package for CPUs: exit {done.returncode}: {done.stderr}")
-        done = run(program, "inspect", folder / "model.program", "--ir", "double_kernel_fused:asm", "--target", "cuda:sm_80")
-        if done.returncode or ".target sm_80" not in done.stdout:
+        # On a device the product before it computes what the kernel does.
+        done = run(program, "inspect", folder / "model.program", "--ir", "gemm_linear_double_kernel:asm", "--target", "cuda:sm_80")
+        if done.returncode or ".target sm_80" not in done.stdout or ".entry gemm_linear_double_kernel(" not in done.stdout:
             problems.append(f"no PTX of a program: exit {done.returncode}: {done.stderr}")
         # A launch's warps and stages are those of the package.
         (folder / "product.py").write_text("import torch\ndef f(a, b):\n    return torch.mm(a, b)\n")

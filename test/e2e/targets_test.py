@@ -48,15 +48,19 @@ with tempfile.TemporaryDirectory() as folder:
         is_product = kernel["name"].startswith("gemm_bf16")
         assert (kernel["targets"] == cpu + further) == is_product, kernel
         assert ("+amx:dot=tdpbf16ps" in kernel["numerics"] and "+bf16:dot=vdpbf16ps" in kernel["numerics"]) == is_product, kernel
-    # Library kernels are the CPU's, generated products the device's, and the device has the user's kernel with what the launch knows.
+    # Library kernels are the CPU's, generated products the device's, and the product before the user's kernel computes it there.
     cuda = {"cuda:sm_80", "cuda:sm_90"}
     assert cpu in targets.values() and sorted(cuda) in map(sorted, targets.values()), targets
     assert len(targets) == len(both["kernels"]), "two kernels of one name"
-    assert any(name.endswith("_cuda") and set(targets[name]) == cuda and targets.get(name.removesuffix("_cuda")) == cpu for name in targets), targets
+    assert targets["silu_kernel"] == cpu and set(targets["gemm_linear_silu_kernel_cuda"]) == cuda, targets
     for kernel in both["kernels"]:
         assert ("cuda:" in kernel["numerics"]) == any(t.startswith("cuda") for t in kernel["targets"]), kernel
     assert {r["name"] for r in alone["records"]} < {r["name"] for r in both["records"]}
     assert "launch" in pellucid("inspect", folder / "m.plc", "--ir", "lowered.cuda")
+    # Where no product is before it, the device has the user's kernel with what the launch knows.
+    pellucid("compile", f"{ROOT / 'bench' / 'kernels.py'}:silu", "--input", "x=f32[batch:1..64,128]", "--target", "cpu,cuda:sm_80,cuda:sm_90", "-o", folder / "s.plc")
+    targets = {kernel["name"]: kernel["targets"] for kernel in json.loads(pellucid("inspect", folder / "s.plc", "--json"))["kernels"]}
+    assert targets["silu_kernel"] == cpu and set(targets["silu_kernel_cuda"]) == cuda, targets
 
 # Files that ask for a device before they choose are told of the targets' oldest generation.
 ASKS = """

@@ -66,7 +66,7 @@ class Programs(unittest.TestCase):
                 "small [[1.0, 2.0, 6.0, 24.0], [0.25, 0.5, 0.75, 1.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 0.0]]",
                 "CompilationError program_id axis must be 0, 1 or 2, got 7",
                 "CompileTimeAssertionFailure True static assertion does not hold: N is too large",
-                "num_warps must be a power of 2",
+                "num_warps of 'checked_kernel' must be a power of 2, got 3",
                 "Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
                 "no best config yet",
                 "7.0 {'N': 2} [(5, 'torch.float32')]",
