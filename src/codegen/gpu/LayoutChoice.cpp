@@ -9,6 +9,7 @@
 #include "tt/OffsetAnalysis.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -104,6 +105,54 @@ std::optional<unsigned> LayoutChoice::nearestDim(Value pointers) {
   return best;
 }
 
+/// The distance of neighbours along `dim` of a tile of integers or pointers, in elements, whatever
+/// it is along the others; nullopt where it is not known.
+static std::optional<int64_t> stepAlong(Value tile, unsigned dim, unsigned depth = 0) {
+  constexpr unsigned deepest = 32;
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  if (!type || type.getDimSize(dim) == 1)
+    return 0;
+  Operation *op = tile.getDefiningOp();
+  if (!op || depth == deepest)
+    return std::nullopt;
+  auto of = [&](Value operand, unsigned along) { return stepAlong(operand, along, depth + 1); };
+  if (isa<tt::MakeRangeOp>(op))
+    return 1;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto all = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return all && all.isSplat() ? std::optional<int64_t>(0) : std::nullopt;
+  }
+  if (isa<tt::SplatOp>(op))
+    return 0;
+  if (isa<tt::BroadcastOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+    return of(op->getOperand(0), dim);
+  if (auto expanded = dyn_cast<tt::ExpandDimsOp>(op))
+    return of(expanded.getSrc(), dim - (dim > static_cast<unsigned>(expanded.getAxis())));
+  if (isa<arith::AddIOp, tt::AddPtrOp>(op)) {
+    auto a = of(op->getOperand(0), dim), b = of(op->getOperand(1), dim);
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+  APInt factor;
+  if (isa<arith::MulIOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+    if (auto step = of(op->getOperand(0), dim))
+      return *step * factor.getSExtValue();
+  // What is made of what stands still stands still.
+  bool stands = isElementOp(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+                  return of(operand, dim) == 0;
+                });
+  return stands ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+/// Some, but not all elements of a line are taken, at equal distances.
+bool LayoutChoice::isSparse(Value pointers) {
+  constexpr int64_t farthest = 8;
+  auto type = dyn_cast<RankedTensorType>(pointers.getType());
+  if (!type)
+    return false;
+  auto step = stepAlong(pointers, fastestByDefault(type.getShape()));
+  return step && std::abs(*step) > 1 && std::abs(*step) <= farthest;
+}
+
 /// How many neighbours a thread moves at once.
 int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementBytes) const {
   ArrayRef<int64_t> shape = tileOf(pointers).getShape();
@@ -115,9 +164,12 @@ int64_t LayoutChoice::lengthAlong(Value pointers, unsigned dim, int64_t elementB
 
 void LayoutChoice::noteAccess(Value pointers, Type data, int64_t atOnce) {
   auto fastest = contiguousDim(pointers);
+  if (!fastest && !atOnce && isSparse(pointers))
+    ++steps[tileOf(pointers).getShape().vec()].sparse;
   if (!fastest)
     return;
   RankedTensorType tile = tileOf(pointers);
+  ++steps[tile.getShape().vec()].dense;
   int64_t bytes = memoryBytes(elementTypeOf(data));
   int64_t length = lengthAlong(pointers, *fastest, bytes);
   auto [found, isNew] = anchors.try_emplace(
@@ -168,6 +220,12 @@ Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
   // What a product's sums are stored from moves on its own (byVectors).
   const auto &[order, perThread, perStore] = found->second;
   int64_t count = products.count(shape.vec()) ? perThread : std::min(perThread, perStore);
+  // Where most loads take every other element, no vector is to be had of them, and neighbours in
+  // one thread would send each lane to a line of memory of its own.
+  constexpr unsigned many = 4;
+  if (auto known = steps.find(shape.vec());
+      known != steps.end() && known->second.sparse >= many * std::max(1u, known->second.dense))
+    count = 1;
   return Layout::blocked(shape, order, count, target.getWarps());
 }
 

@@ -59,6 +59,7 @@ private:
   std::optional<unsigned> contiguousDim(mlir::Value pointers) const;
   /// Where no pointers are neighbours: the dim along which they are known to be nearest.
   static std::optional<unsigned> nearestDim(mlir::Value pointers);
+  static bool isSparse(mlir::Value pointers);
   int64_t lengthAlong(mlir::Value pointers, unsigned dim, int64_t elementBytes) const;
   bool feedsMatrixUnits(mlir::Value tile, unsigned depth = 0) const;
   /// Where neighbours in memory lie across the inner dim of a product of bytes: four neighbours
@@ -82,6 +83,12 @@ private:
     int64_t perStore;
   };
   std::map<std::vector<int64_t>, Blocked> anchors;
+  /// Accesses of tiles of a shape: loads that take every second element or fewer, and those along
+  /// neighbours.
+  struct Steps {
+    unsigned sparse = 0, dense = 0;
+  };
+  std::map<std::vector<int64_t>, Steps> steps;
   /// Shapes of products by matrix units: tiles of these lie as the sums do.
   std::map<std::vector<int64_t>, Layout> products;
 };

@@ -334,3 +334,34 @@ tt.func public @odd_rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.
   tt.store %yp, %h : tensor<32x32x!tt.ptr<f16>>
   tt.return
 }
+
+// -----
+
+// Four loads of every second element and one store: lanes are neighbours, so that a load touches few
+// lines of memory.
+// CHECK:       #[[LANES:.*]] = #ttgpu.layout<registers = {{\[}}[128], [256]], lanes = {{\[}}[1], [2], [4], [8], [16]], warps = {{\[}}[32], [64]]>
+// CHECK-LABEL: @every_second
+// CHECK-COUNT-4: tt.load {{.*}} : tensor<512x!tt.ptr<f32>, #[[LANES]]>
+// CHECK:       tt.store {{.*}} : tensor<512x!tt.ptr<f32>, #[[LANES]]>
+tt.func public @every_second(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %two = arith.constant dense<2> : tensor<512xi32>
+  %j = arith.muli %i, %two : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %j : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %c1 = arith.constant dense<1> : tensor<512xi32>
+  %x1 = tt.addptr %xp, %c1 : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %x2 = tt.addptr %x1, %c1 : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %x3 = tt.addptr %x2, %c1 : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+  %b = tt.load %x1 : tensor<512x!tt.ptr<f32>>
+  %c = tt.load %x2 : tensor<512x!tt.ptr<f32>>
+  %d = tt.load %x3 : tensor<512x!tt.ptr<f32>>
+  %ab = arith.maxnumf %a, %b : tensor<512xf32>
+  %cd = arith.maxnumf %c, %d : tensor<512xf32>
+  %all = arith.maxnumf %ab, %cd : tensor<512xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %yp, %all : tensor<512x!tt.ptr<f32>>
+  tt.return
+}
