@@ -270,7 +270,7 @@ Value next(Interpreter &interpreter, Bound &a) {
     return *v;
   if (a[1].kind() != Kind::Ellipsis)
     return a[1];
-  interpreter.raise("StopIteration", "");
+  raiseStop(interpreter, *iterator);
 }
 
 /// What a module of ours answers to any name, to be refused where it is called, is not there for

@@ -145,17 +145,24 @@ Value Evaluator::eval(const syntax::Expr &e) {
     at(e);
     if (!sink)
       interpreter.raise("SyntaxError", "'yield' outside function");
-    forEach(interpreter, eval(*as<YieldFrom>(&e)->value), [&](const Value &v) {
-      at(e);
-      return (*sink)(v), true;
-    });
-    return Value();
+    return evalYieldFrom(*as<YieldFrom>(&e));
   case ExprKind::Starred:
     interpreter.refuse("'*' is not possible here");
   case ExprKind::Await:
     interpreter.refuse("'await' is not supported in host code; write an ordinary function");
   }
   interpreter.refuse("this expression is not supported in host code");
+}
+
+/// What the generator returns that is gone through; None for other iterables.
+Value Evaluator::evalYieldFrom(const YieldFrom &e) {
+  Value inner = eval(*e.value);
+  forEach(interpreter, inner, [&](const Value &v) {
+    at(e);
+    return (*sink)(v), true;
+  });
+  auto *iterator = inner.as<Iterator>();
+  return iterator && iterator->generator ? iterator->generator->result : Value();
 }
 
 Value Evaluator::evalSlicePart(const Ptr<syntax::Expr> &part) {

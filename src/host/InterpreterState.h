@@ -188,6 +188,7 @@ private:
   Value evalLambda(const syntax::Lambda &e);
   Value evalComprehension(const syntax::Expr &e);
   Value evalSlicePart(const syntax::Ptr<syntax::Expr> &part);
+  Value evalYieldFrom(const syntax::YieldFrom &);
   std::vector<Value> evalElements(const syntax::List<syntax::Expr> &elements);
   void comprehend(const std::vector<syntax::Comprehension> &generators, size_t depth,
                   const Value *firstIterable, const std::function<bool(Evaluator &)> &element,
@@ -287,7 +288,10 @@ class GeneratorCall {
 public:
   virtual ~GeneratorCall() = default;
   virtual void run(const std::function<void(const Value &)> &sink) = 0;
+  Value result; ///< what the body returned
 };
+/// `iterator` has no more elements; what a generator returned is the exception's value.
+[[noreturn]] void raiseStop(Interpreter &, const Iterator &iterator);
 
 /// What a function decorated with contextlib.contextmanager gives: `with` runs its body at the one
 /// `yield`. It may be run again, as a decorator.

@@ -178,7 +178,7 @@ std::optional<Value> Iterator::getAttr(Interpreter &, std::string_view attribute
   auto give = [](Interpreter &i, const std::shared_ptr<Iterator> &from) {
     if (auto element = from->next(i))
       return *element;
-    i.raise("StopIteration", "");
+    raiseStop(i, *from);
   };
   if (attribute == "__iter__")
     return native("__iter__", "",

@@ -1098,3 +1098,46 @@ class Inner:
 class Outer:
     items: dict = field(default_factory=lambda: {"x": Inner(2), "y": [Inner(), (Inner(3), {"z": Inner(4)})]})
 result = [asdict(Outer()), asdict(Outer({}))]
+# case: what_generators_return
+def returns(n):
+    for i in range(n):
+        got = yield i
+        if got == "stop":
+            return "stopped"
+    return "end"
+
+def delegates():
+    first = yield from returns(2)
+    second = yield from [7]
+    third = yield from returns(0)
+    return (first, second, third)
+
+def outer():
+    found = yield from delegates()
+    yield found
+
+steps = returns(1)
+next(steps)
+try:
+    next(steps)
+except StopIteration as e:
+    value = e.value
+sent = returns(3)
+next(sent)
+try:
+    sent.send("stop")
+except StopIteration as e:
+    stopped = e.value
+plain = (x for x in ())
+try:
+    next(plain)
+except StopIteration as e:
+    nothing = e.value
+pair = lambda: ((yield 5), (yield 6))
+numbers = pair()
+given = [next(numbers), next(numbers)]
+try:
+    next(numbers)
+except StopIteration as e:
+    given.append(e.value)
+result = [list(outer()), value, stopped, nothing, given]
