@@ -114,7 +114,8 @@ void raiseStop(Interpreter &interpreter, const Iterator &iterator) {
   std::vector<Value> args;
   if (!value.isNone())
     args.push_back(value);
-  Value stop = makeException(interpreter, interpreter.builtinClass("StopIteration"), std::move(args));
+  Value stop =
+      makeException(interpreter, interpreter.builtinClass("StopIteration"), std::move(args));
   stop.as<Instance>()->attributes.set("value", value);
   throw RaisedError(Diagnostic(Severity::Error, interpreter.location(), "StopIteration"), stop);
 }

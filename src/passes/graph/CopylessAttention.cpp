@@ -93,15 +93,7 @@ private:
 } // namespace
 
 size_t readOperandsInPlace(Program &program, const OperatorRegistry &registry) {
-  Program trial = program.clone();
-  try {
-    size_t count = CopylessAttention(trial, registry).run();
-    if (count)
-      program = std::move(trial);
-    return count;
-  } catch (const RelaidValues::CannotRestore &) {
-    return 0;
-  }
+  return runOnTrial<CopylessAttention>(program, registry);
 }
 
 } // namespace pellucid::passes

@@ -157,15 +157,7 @@ private:
 } // namespace
 
 size_t layChannelsInnermost(Program &program, const OperatorRegistry &registry) {
-  Program trial = program.clone();
-  try {
-    size_t count = ChannelLayout(trial, registry).run();
-    if (count)
-      program = std::move(trial);
-    return count;
-  } catch (const RelaidValues::CannotRestore &) {
-    return 0;
-  }
+  return runOnTrial<ChannelLayout>(program, registry);
 }
 
 } // namespace pellucid::passes

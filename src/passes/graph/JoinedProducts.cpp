@@ -169,15 +169,7 @@ private:
 } // namespace
 
 size_t joinProducts(Program &program, const OperatorRegistry &registry) {
-  Program trial = program.clone();
-  try {
-    size_t count = ProductJoiner(trial, registry).run();
-    if (count)
-      program = std::move(trial);
-    return count;
-  } catch (const RelaidValues::CannotRestore &) {
-    return 0;
-  }
+  return runOnTrial<ProductJoiner>(program, registry);
 }
 
 } // namespace pellucid::passes

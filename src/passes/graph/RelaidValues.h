@@ -53,4 +53,19 @@ private:
 std::optional<std::vector<size_t>> denseOrder(const graph::TensorType &type,
                                               const graph::SymbolTable &symbols);
 
+/// Runs `Pass` on a copy of the program, which is taken where it changed something and could
+/// restore what readers need; returns how much it changed.
+template <typename Pass>
+size_t runOnTrial(graph::Program &program, const graph::OperatorRegistry &registry) {
+  graph::Program trial = program.clone();
+  try {
+    size_t count = Pass(trial, registry).run();
+    if (count)
+      program = std::move(trial);
+    return count;
+  } catch (const RelaidValues::CannotRestore &) {
+    return 0;
+  }
+}
+
 } // namespace pellucid::passes
