@@ -109,17 +109,6 @@ void streamGenerator(Interpreter &interpreter, GeneratorCall &generator,
 
 } // namespace
 
-void raiseStop(Interpreter &interpreter, const Iterator &iterator) {
-  Value value = iterator.generator ? std::exchange(iterator.generator->result, Value()) : Value();
-  std::vector<Value> args;
-  if (!value.isNone())
-    args.push_back(value);
-  Value stop =
-      makeException(interpreter, interpreter.builtinClass("StopIteration"), std::move(args));
-  stop.as<Instance>()->attributes.set("value", value);
-  throw RaisedError(Diagnostic(Severity::Error, interpreter.location(), "StopIteration"), stop);
-}
-
 Value beginGenerator(Interpreter &interpreter, std::shared_ptr<Function> function,
                      std::shared_ptr<Scope> scope, SourceLocation callSite) {
   interpreter.state().capture(scope);

@@ -225,6 +225,17 @@ void Interpreter::raiseKey(const Value &key) {
   throw RaisedError(withCalls(*this, location(), "KeyError: " + repr(key)), std::move(exception));
 }
 
+void raiseStop(Interpreter &interpreter, const Iterator &iterator) {
+  Value value = iterator.generator ? iterator.generator->result : Value();
+  Value stop = makeException(interpreter, interpreter.builtinClass("StopIteration"),
+                             value.isNone() ? std::vector<Value>() : std::vector<Value>{value});
+  stop.as<Instance>()->attributes.set("value", value);
+  noteRaised(interpreter, stop);
+  std::string text = value.isNone() ? "" : ": " + (value.isStr() ? value.str() : repr(value));
+  throw RaisedError(withCalls(interpreter, interpreter.location(), "StopIteration" + text),
+                    std::move(stop));
+}
+
 // ---- the one that runs
 // --------------------------------------------------------------------------------------------------
 

@@ -240,6 +240,7 @@ public:
       : name(std::move(kind)), elements(std::move(v)) {}
   /// Of a generator function: the call itself, for contextlib.contextmanager.
   std::shared_ptr<GeneratorCall> generator;
+  void forgetResult();
 
   ~Iterator() override;
   std::string typeName() const override { return name; }
@@ -288,9 +289,9 @@ class GeneratorCall {
 public:
   virtual ~GeneratorCall() = default;
   virtual void run(const std::function<void(const Value &)> &sink) = 0;
-  Value result; ///< what the body returned
+  Value result; ///< what the body returned, for those who asked for the element that was none
 };
-/// `iterator` has no more elements; what a generator returned is the exception's value.
+/// `iterator` has no more elements; what its generator just returned is the exception's value.
 [[noreturn]] void raiseStop(Interpreter &, const Iterator &iterator);
 
 /// What a function decorated with contextlib.contextmanager gives: `with` runs its body at the one

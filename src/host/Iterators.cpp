@@ -124,6 +124,7 @@ std::optional<std::vector<Value>> Iterator::iterate(Interpreter &) {
 }
 
 void Iterator::stream(const std::function<bool(const Value &)> &f) {
+  forgetResult();
   Interpreter *interpreter = Interpreter::active();
   // A producer that may have to go on later is left at its `yield`; else what wants its elements
   // runs inside of it.
@@ -145,7 +146,14 @@ void Iterator::stream(const std::function<bool(const Value &)> &f) {
       return;
 }
 
+/// Of a generator that ended before, who asks now gets nothing.
+void Iterator::forgetResult() {
+  if (generator)
+    generator->result = Value();
+}
+
 std::optional<Value> Iterator::next(Interpreter &interpreter) {
+  forgetResult();
   if (producer)
     suspendAtYields(interpreter);
   if (suspension) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch may be queued before the one ahead of it in its stream has ended, where the kernel waits
-// for that itself: its blocks are placed, its parameters read and its code fetched meanwhile. Every
-// kernel says at its very beginning that the next launch may do so too, and then waits: nothing of
-// it touches memory before the launch ahead has ended and all that it wrote is seen. Since that one
-// waited likewise, everything ahead of it has ended as well.
+// for that itself: its blocks are placed, its parameters read and its code fetched meanwhile. Such
+// a kernel says at its very beginning that the next launch may do so too, and then waits: nothing
+// of it touches memory before the launch ahead has ended and all that it wrote is seen. The one
+// ahead either waited likewise or was queued in its turn, so everything ahead of it has ended as
+// well.
 //
 // All blocks of a kernel have started when the next launch's are placed, so none that waits can
 // keep one of those out that are waited for.

@@ -71,10 +71,10 @@ def InsertBarriers : Pass<"ttgpu-insert-barriers", "::mlir::ModuleOp"> {
 def DependOnLaunches : Pass<"ttgpu-depend-on-launches", "::mlir::ModuleOp"> {
   let summary = "lets launches be queued before the ones ahead of them have ended";
   let description = [{
-    From sm_90 on, a kernel begins by letting the next launch be placed and by waiting for the one
-    ahead (`tt.grid_dependency_launch_dependents`, `tt.grid_dependency_wait`), and its function says
-    so: `ttgpu.dependent_launch`. Waits of its own are nothing then, and for other targets, where
-    kernels run one after another.
+    From sm_90 on, a kernel that loops, reduces or scans and does not multiply begins by letting the
+    next launch be placed and by waiting for the one ahead (`tt.grid_dependency_launch_dependents`,
+    `tt.grid_dependency_wait`), and its function says so: `ttgpu.dependent_launch`. Waits of a
+    kernel's own are dropped: they are nothing then, and nothing where launches come in turn.
   }];
 }
 

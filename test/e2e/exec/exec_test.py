@@ -43,6 +43,19 @@ class Exec(unittest.TestCase):
             self.assertEqual((mine.returncode, theirs.returncode), (1, 1), mine.stderr)
             self.assertIn("SyntaxError: 'yield' outside function", mine.stderr)
 
+    def test_ends_of_iterators(self):
+        mine, theirs = self.text(
+            "def g():\n    yield 1\n    return 'end'\n\n"
+            "def handles():\n    try:\n        1 / 0\n    except ZeroDivisionError:\n        next(iter(()))\n\n"
+            "it = g()\nnext(it)\nfor turn in range(2):\n    try:\n        next(it)\n    except StopIteration as e:\n        print(repr(e), e.value)\n"
+            "try:\n    handles()\nexcept StopIteration as e:\n    print(repr(e), repr(e.__context__), e.value)\n"
+            "def last():\n    return next(it)\nlast()\n"
+        )
+        self.assertEqual((mine.stdout, mine.returncode), (theirs.stdout, theirs.returncode), mine.stderr)
+        # The calls that led there are named, as in any traceback.
+        for line in ("Traceback (most recent call last):", "in last", "return next(it)", "StopIteration"):
+            self.assertIn(line, mine.stderr)
+
     def same(self, name, *args, stdin=""):
         mine, theirs = ours(name, *args, stdin=stdin), pythons(name, *args, stdin=stdin)
         self.assertEqual((mine.stdout, mine.stderr, mine.returncode), (theirs.stdout, theirs.stderr, theirs.returncode), (name, args))

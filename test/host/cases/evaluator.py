@@ -1140,4 +1140,16 @@ try:
     next(numbers)
 except StopIteration as e:
     given.append(e.value)
-result = [list(outer()), value, stopped, nothing, given]
+ended = returns(1)
+once = list(ended)
+try:
+    next(ended)
+except StopIteration as e:
+    once.append(e.value)
+
+def asks_twice(from_one):
+    first = yield from from_one
+    second = yield from from_one
+    yield (first, second)
+
+result = [list(outer()), value, stopped, nothing, given, once, list(asks_twice(returns(1)))]
