@@ -28,9 +28,6 @@ static bool usesUnits(CpuLevel level, const graph::KernelDef &kernel) {
   std::istringstream words(kernel.library);
   std::string what, type;
   words >> what >> type;
-  // Windows are multiplied by pairs on the levels with tiles, too.
-  if (what == "convolve" && hasTileProducts(level))
-    return false;
   return (what == "gemm" || what == "convolve") &&
          hasProductUnits(level, dataTypeNamed(type).value_or(DataType::Int64));
 }

@@ -4,6 +4,7 @@
 #include "runtime/DlpackTypes.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace pellucid::runtime {
@@ -24,8 +25,10 @@ Signature::Signature(const package::Manifest &m, Expressions &e) : manifest(m), 
       list.push_back(e.add(code));
     return list;
   };
-  for (const package::Input &input : m.inputs)
+  for (const package::Input &input : m.inputs) {
     inputs.push_back({toDlpack(input.dtype), values(input.shape), values(input.strides)});
+    anyMutated |= input.mutated;
+  }
   for (const package::Output &output : m.outputs)
     outputs.push_back({toDlpack(output.dtype), values(output.shape), {}});
   for (const package::Guard &guard : m.guards)
@@ -212,12 +215,35 @@ struct Occupied {
   const std::string *name;
   bool isOutput, isWritten;
 };
+
+/// The tensors of a call: few, as almost always, lie on the stack.
+class Tensors {
+public:
+  void add(const Occupied &one) {
+    if (one.range.begin >= one.range.end)
+      return;
+    if (count < few.size())
+      few[count] = one;
+    else if (count == few.size())
+      many.assign(few.begin(), few.end());
+    if (count >= few.size())
+      many.push_back(one);
+    ++count;
+  }
+  std::span<Occupied> all() {
+    return count > few.size() ? std::span(many) : std::span(few).first(count);
+  }
+
+private:
+  std::array<Occupied, 8> few;
+  std::vector<Occupied> many;
+  size_t count = 0;
+};
 } // namespace
 
 /// Two that overlap, the first of them written; null when every written one is apart. Sorted by
 /// where they begin, a range overlaps one before it when it overlaps the one that reaches furthest.
-static std::pair<const Occupied *, const Occupied *> findOverlap(std::vector<Occupied> &all) {
-  std::erase_if(all, [](const Occupied &o) { return o.range.begin >= o.range.end; });
+static std::pair<const Occupied *, const Occupied *> findOverlap(std::span<Occupied> all) {
   std::sort(all.begin(), all.end(),
             [](const Occupied &a, const Occupied &b) { return a.range.begin < b.range.begin; });
   const Occupied *furthest = nullptr, *furthestWritten = nullptr;
@@ -238,16 +264,14 @@ static std::pair<const Occupied *, const Occupied *> findOverlap(std::vector<Occ
 
 /// The compiler took inputs that are written to be apart from all others.
 Result Signature::checkOverlaps(std::span<const DLTensor> tensors) const {
-  std::vector<Occupied> all;
-  bool anyWritten = false;
+  if (!anyMutated)
+    return {};
+  Tensors all;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const package::Input &input = manifest.inputs[i];
-    all.push_back({memoryRange(tensors[i]), &input.name, false, input.mutated});
-    anyWritten |= input.mutated;
+    all.add({memoryRange(tensors[i]), &input.name, false, input.mutated});
   }
-  if (!anyWritten)
-    return {};
-  auto [written, other] = findOverlap(all);
+  auto [written, other] = findOverlap(all.all());
   return written ? refuse("input", *written->name,
                           "is written to and overlaps input '" + *other->name + "'")
                  : Result();
@@ -305,9 +329,9 @@ Result Signature::checkOutputDims(std::span<const DLTensor> tensors, const Numbe
 /// once.
 Result Signature::checkOutputOverlaps(std::span<const DLTensor> inputTensors,
                                       std::span<const DLTensor> tensors) const {
-  std::vector<Occupied> all;
+  Tensors all;
   for (size_t i = 0; i < inputTensors.size(); ++i)
-    all.push_back({memoryRange(inputTensors[i]), &manifest.inputs[i].name, false, false});
+    all.add({memoryRange(inputTensors[i]), &manifest.inputs[i].name, false, false});
   std::set<std::pair<int32_t, const unsigned char *>> aliases;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const package::Output &output = manifest.outputs[i];
@@ -316,9 +340,9 @@ Result Signature::checkOutputOverlaps(std::span<const DLTensor> inputTensors,
     if (alias >= 0 && (data == dataOf(inputTensors[static_cast<size_t>(alias)]) ||
                        !aliases.insert({alias, data}).second))
       continue;
-    all.push_back({memoryRange(tensors[i]), &output.name, true, true});
+    all.add({memoryRange(tensors[i]), &output.name, true, true});
   }
-  auto [output, other] = findOverlap(all);
+  auto [output, other] = findOverlap(all.all());
   return output ? refuse("output", *output->name,
                          std::string("overlaps ") + (other->isOutput ? "output '" : "input '") +
                              *other->name + "'")

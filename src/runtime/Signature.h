@@ -54,6 +54,7 @@ private:
   const Expressions &expressions;
   std::vector<Tensor> inputs, outputs;
   std::vector<Condition> guards;
+  bool anyMutated = false; ///< of the inputs
 
   Result bindSymbol(const package::Symbol &symbol, const DLTensor &tensor, int64_t &value) const;
   Result checkDims(const std::string &name, const char *kind, const Tensor &expected,

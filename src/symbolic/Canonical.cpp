@@ -289,6 +289,20 @@ static void divideExactly(Polynomial &terms, int64_t g) {
     m.coefficient /= g;
 }
 
+/// The term that is one floor division by a positive constant, where there is no other.
+static const Monomial *onlyQuotient(const Polynomial &terms) {
+  const Monomial *found = nullptr;
+  for (const Monomial &m : terms) {
+    if (m.coefficient != 1 || m.factors.size() != 1 || m.factors[0].op() != ExprOp::FloorDiv ||
+        m.factors[0].operands()[1].constantOr(0) <= 0)
+      continue;
+    if (found)
+      return nullptr;
+    found = &m;
+  }
+  return found;
+}
+
 static Expr floorDivByConstant(const Expr &a, int64_t c) {
   Split split = splitBy(a, Expr(c));
   splitConstant(split, c);
@@ -307,9 +321,15 @@ static Expr floorDivByConstant(const Expr &a, int64_t c) {
     if (std::optional<int64_t> inner = rest.operands()[1].constant();
         inner && *inner > 0 && *inner <= c)
       return whole;
-  if (rest.op() == ExprOp::FloorDiv)
-    if (std::optional<int64_t> inner = rest.operands()[1].constant(); inner && *inner > 0)
-      return whole + floorDiv(rest.operands()[0], Expr(checkedMul(*inner, c)));
+  // (x//m + r)//c == (x + m*r)//(m*c).
+  if (const Monomial *quotient = onlyQuotient(split.rest))
+    try {
+      const Expr &atom = quotient->factors[0];
+      const Expr &x = atom.operands()[0], &m = atom.operands()[1];
+      return whole + floorDiv(x + m * (rest - atom), Expr(checkedMul(*m.constant(), c)));
+    } catch (const std::overflow_error &) {
+      // Numbers that do not fit: it stays as it is.
+    }
   return whole + ExprTable::make(ExprOp::FloorDiv, {rest, Expr(c)});
 }
 
@@ -417,12 +437,32 @@ Expr ceilDiv(const Expr &a, const Expr &b) {
 
 //===-- Min and max ---------------------------------------------------------------------------===//
 
-/// a - b where that is a constant that fits.
-static std::optional<int64_t> constantDifference(const Expr &a, const Expr &b) {
+/// Whether a <= b for all values, where a - b is a constant or a constant and two quotients by one
+/// divisor, x//m - y//m, whose x - y is a constant d: that is within d//m and ceil(d/m).
+static bool isNeverAbove(const Expr &a, const Expr &b) {
   try {
-    return (a - b).constant();
+    Expr apart = a - b;
+    if (std::optional<int64_t> d = apart.constant())
+      return *d <= 0;
+    Polynomial terms = toPolynomial(apart);
+    int64_t constant = terms.back().factors.empty() ? terms.back().coefficient : 0;
+    if (constant != 0)
+      terms.pop_back();
+    if (terms.size() != 2 || terms[0].coefficient != -terms[1].coefficient)
+      return false;
+    for (const Monomial &term : terms)
+      if (term.factors.size() != 1 || term.factors[0].op() != ExprOp::FloorDiv)
+        return false;
+    const Monomial &plus = terms[terms[0].coefficient > 0 ? 0 : 1],
+                   &minus = terms[&plus == &terms[0]];
+    const std::vector<Expr> &x = plus.factors[0].operands(), &y = minus.factors[0].operands();
+    std::optional<int64_t> m = x[1].constant(), d = (x[0] - y[0]).constant();
+    if (!m || *m <= 0 || !(x[1] == y[1]) || !d)
+      return false;
+    int64_t most = checkedNegate(floorQuotient(checkedNegate(*d), *m));
+    return checkedAdd(checkedMul(plus.coefficient, most), constant) <= 0;
   } catch (const std::overflow_error &) {
-    return std::nullopt;
+    return false;
   }
 }
 
@@ -454,16 +494,13 @@ static Expr extremum(ExprOp op, const Expr &a, const Expr &b) {
   addFlattened(op, a, all);
   addFlattened(op, b, all);
   for (const Expr &e : all) {
-    bool dominated = false;
-    for (Expr &other : kept)
-      if (std::optional<int64_t> d = constantDifference(e, other)) {
-        if (op == ExprOp::Min ? *d < 0 : *d > 0)
-          other = e;
-        dominated = true;
-        break;
-      }
-    if (!dominated)
-      kept.push_back(e);
+    auto decides = [&](const Expr &x, const Expr &y) {
+      return op == ExprOp::Min ? isNeverAbove(x, y) : isNeverAbove(y, x);
+    };
+    if (std::any_of(kept.begin(), kept.end(), [&](const Expr &k) { return decides(k, e); }))
+      continue;
+    std::erase_if(kept, [&](const Expr &k) { return decides(e, k); });
+    kept.push_back(e);
   }
   std::vector<Expr> operands;
   for (const Expr &e : kept)

@@ -265,6 +265,28 @@ bool proveThroughDivision(const SymbolTable &table, const Polynomial &terms, siz
   return proveWithBound(table, terms, i, bound, *c, depth);
 }
 
+/// k*(x//m) - l*(y//m) is at least j*((x - y)//m) and what is left of the two, j the smaller of k
+/// and l.
+bool proveThroughQuotients(const SymbolTable &table, const Polynomial &terms, size_t i, int depth) {
+  const Expr &plus = terms[i].factors[0];
+  std::optional<int64_t> m = plus.operands()[1].constant();
+  if (terms[i].coefficient < 0 || !m || *m <= 0)
+    return false;
+  for (const Monomial &other : terms) {
+    if (other.coefficient >= 0 || other.factors.size() != 1 ||
+        other.factors[0].op() != ExprOp::FloorDiv ||
+        !(other.factors[0].operands()[1] == plus.operands()[1]))
+      continue;
+    const Expr &minus = other.factors[0];
+    Expr both(std::min(terms[i].coefficient, checkedNegate(other.coefficient)));
+    Expr bound = fromPolynomial(terms) - both * (plus - minus) +
+                 both * floorDiv(plus.operands()[0] - minus.operands()[0], Expr(*m));
+    if (proveNonNegative(table, bound, depth - 1))
+      return true;
+  }
+  return false;
+}
+
 bool proveNonNegative(const SymbolTable &table, const Expr &e, int depth) {
   if (table.range(e).min >= 0)
     return true;
@@ -276,7 +298,8 @@ bool proveNonNegative(const SymbolTable &table, const Expr &e, int depth) {
       continue;
     const Expr &atom = terms[i].factors[0];
     int64_t k = terms[i].coefficient;
-    if (atom.op() == ExprOp::FloorDiv && proveThroughDivision(table, terms, i, depth))
+    if (atom.op() == ExprOp::FloorDiv && (proveThroughQuotients(table, terms, i, depth) ||
+                                          proveThroughDivision(table, terms, i, depth)))
       return true;
     // 0 <= a mod b <= b - 1, where b is positive.
     if (atom.op() == ExprOp::Mod && table.range(atom.operands()[1]).min > 0 &&

@@ -204,6 +204,10 @@ void addSizeReads(h::Module &module) {
       checkSizes(tracer, i, *condition, i.str(a[2]));
     return h::Value();
   });
+  // A dynamic size is an int to whoever asks for its type.
+  add("_is_known", "size", [](h::Interpreter &, std::vector<h::Value> &a) {
+    return h::Value(h::unwrapConstexpr(a[0]).isInt());
+  });
   add("_is_proved", "tensor, condition", [](h::Interpreter &i, std::vector<h::Value> &a) {
     Tracer &tracer = tracerOf(a[0]);
     auto condition = sizeCondition(tracer, i, a[1]);

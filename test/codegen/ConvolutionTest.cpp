@@ -163,7 +163,10 @@ TEST_P(Convolution, AgainstDoubleSums) {
       {1, 1, 4, 3, {1, 5, 200}, one, {1, 2, 2}, none, one, 5},
       {1, 1, 3, 4, {5, 6, 7}, {3, 2, 3}, {2, 1, 1}, {1, 0, 2}, one},
       {1, 1, 2, 3, {1, 12, 12}, {1, 8, 8}, {1, 4, 4}, none, one},
-      {1, 1, 2, 9, {1, 3, 3}, {1, 5, 5}, one, {0, 4, 4}, one, 1}};
+      {1, 1, 2, 9, {1, 3, 3}, {1, 5, 5}, one, {0, 4, 4}, one, 1},
+      {1, 1, 70, 40, {1, 6, 11}, {1, 3, 3}, one, {0, 1, 1}, one}, // whole tiles of terms, and a
+                                                                  // rest
+      {1, 1, 48, 33, {1, 5, 13}, {1, 2, 2}, one, none, one}};
   for (const Sizes &sizes : cases)
     for (bool atEnd : {false, true}) {
       SCOPED_TRACE("case " + std::to_string(&sizes - cases));
@@ -194,7 +197,7 @@ std::vector<std::tuple<CpuLevel, DataType>> levelsAndTypes() {
   for (CpuLevel level : productLevels())
     for (DataType type :
          {DataType::Float32, DataType::Float64, DataType::BFloat16, DataType::Float16})
-      if (!hasTileProducts(level) && (!hasPairProducts(level) || hasProductUnits(level, type)))
+      if (!hasPairProducts(level) || hasProductUnits(level, type))
         all.emplace_back(level, type);
   return all;
 }

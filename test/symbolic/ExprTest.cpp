@@ -64,6 +64,22 @@ TEST(Canonical, aSizeWithItsPaddingIsRoundedUp) {
   EXPECT_NE(n * 2 + mod(-n, 8), up);
 }
 
+// What strided windows make of a size, one after another.
+TEST(Canonical, quotientsOfQuotientsAreOne) {
+  EXPECT_EQ(floorDiv(floorDiv(n + 1, 2) + 1, 2), floorDiv(n + 3, 4));
+  EXPECT_EQ(floorDiv(floorDiv(n - 1, 2) + b, 3), floorDiv(n - 1 + b * 2, 6));
+  EXPECT_EQ(floorDiv(floorDiv(floorDiv(n - 1, 2), 2) + 1, 2), floorDiv(n + 3, 8));
+  // Of several none is the one.
+  EXPECT_EQ(floorDiv(floorDiv(n, 2) + floorDiv(b, 2), 2).op(), ExprOp::FloorDiv);
+  // Their order is known where what they divide is apart by a constant.
+  EXPECT_EQ(min(floorDiv(n + 1, 4) + 1, floorDiv(n + 3, 4)), floorDiv(n + 3, 4));
+  EXPECT_EQ(max(floorDiv(n + 1, 4) + 1, floorDiv(n + 3, 4)), floorDiv(n + 1, 4) + 1);
+  EXPECT_EQ(min(floorDiv(n, 4), floorDiv(n + 3, 4)), floorDiv(n, 4));
+  EXPECT_EQ(min(floorDiv(n, 4) + 1, floorDiv(n + 3, 4)), floorDiv(n + 3, 4));
+  EXPECT_EQ(min(floorDiv(n, 4) + 1, floorDiv(n + 5, 4)).op(), ExprOp::Add);
+  EXPECT_EQ(min(floorDiv(n, 4) * 2, floorDiv(n + 3, 4)).op(), ExprOp::Min);
+}
+
 TEST(Canonical, nestedExtremaAreFlat) {
   EXPECT_EQ(min(min(b, n), x), min(b, min(x, n)));
   EXPECT_EQ(min(n, n + 3), n);
@@ -176,6 +192,9 @@ TEST(Facts, proofsHoldForTheWholeRange) {
   EXPECT_EQ(table.prove(lessEqual(min(b, n), b)), true);
   EXPECT_EQ(table.prove(lessEqual(floorDiv(x, 3) * 3, x)), true);
   EXPECT_EQ(table.prove(lessEqual(x, ceilDiv(x, 3) * 3)), true);
+  EXPECT_EQ(table.prove(lessEqual(floorDiv(x, 3) + b, floorDiv(x + 2, 3) + b * 2)), true);
+  EXPECT_EQ(table.prove(lessEqual(floorDiv(x + 2, 3), floorDiv(x, 3) + b)), true);
+  EXPECT_EQ(table.prove(less(floorDiv(x + 2, 3), floorDiv(x, 3) + b)), std::nullopt);
   EXPECT_EQ(table.prove(logicalAnd(lessEqual(1, b), equal(n, 3))), false);
   EXPECT_EQ(table.prove(notEqual(b, 0)), true);
   table.declare("one", {{1, 1}, 1, {}});

@@ -13,8 +13,9 @@ using package::productColumns;
 
 namespace {
 
-/// Terms of a block: whole channels of them.
-constexpr int64_t blockDepth = package::windowTerms;
+/// Terms of a block: whole channels of them. Tile registers take more of them in the time that
+/// loading and storing their sums takes.
+constexpr int64_t blockDepth = package::windowTerms, tileBlockDepth = 2 * blockDepth;
 /// Columns of a packed line. A vector that ends in the last of them may reach beyond.
 constexpr int64_t pitch = productColumns + 16;
 
@@ -23,18 +24,22 @@ public:
   ConvolutionEmitter(LibraryKernel &kernel, bool hasBias)
       : l(kernel), b(kernel.b), hasBias(hasBias), group(package::packedGroup(kernel.type)),
         lanes(std::min<int64_t>(16, 64 / int64_t(kernel.elementBytes()))),
-        sums(kernel, mostConvolutionRows),
-        windows(kernel.reserveScratch((blockDepth + group - 1) * pitch * kernel.elementBytes())),
-        a(kernel), loads(kernel, a.stride[2], lanes) {
+        sums(kernel, mostConvolutionRows), a(kernel), loads(kernel, a.stride[2], lanes) {
+    bool hasTiles = hasTileProducts(l.level) && hasProductUnits(l.level, l.type);
+    unit = hasTiles ? package::depthUnit(l.type) : group;
+    depth = hasTiles ? tileBlockDepth : blockDepth;
+    int64_t bytes = (depth + unit - 1) * pitch * int64_t(l.elementBytes());
+    windows = l.reserveScratch(bytes);
     if (group == 2)
-      pairs = l.reserveScratch(blockDepth * pitch * l.elementBytes());
+      pairs = l.reserveScratch(bytes);
+    if (hasTiles)
+      tiles.emplace(l, mostConvolutionRows);
   }
 
   void emit() {
     taps = b.CreateMul(b.CreateMul(a.kernel[0], a.kernel[1]), a.kernel[2]);
-    Value *fitting = b.CreateUDiv(b.getInt64(blockDepth), taps);
-    Value *channelsAtOnce = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, fitting, b.getInt64(1));
-    l.forPrograms([&](Value *x, Value *y, Value *z) {
+    Value *channelsAtOnce = channelsOfBlock();
+    auto body = [&](Value *x, Value *y, Value *z) {
       findProgram(x, y, z);
       CountedLoop loop =
           CountedLoop::begin(b, b.getInt64(0), a.channels, channelsAtOnce, /*isUnsigned=*/false);
@@ -45,10 +50,27 @@ public:
       multiply(loop.index, count);
       loop.end();
       emitLoop(b, b.getInt64(0), rows, 1, false, [&](Value *row) { store(row); });
+    };
+    l.forPrograms(body, [&] {
+      if (tiles)
+        tiles->release();
     });
   }
 
 private:
+  /// As many as fit; of tile registers so many that their terms are whole tiles, if any are.
+  Value *channelsOfBlock() {
+    Value *fitting = b.CreateUDiv(b.getInt64(depth), taps);
+    if (tiles) {
+      Value *factors = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, taps, b.getFalse());
+      factors = l.smaller(factors, b.getInt64(llvm::Log2_64(unit)));
+      Value *step = b.CreateLShr(b.getInt64(unit), factors);
+      Value *whole = b.CreateAnd(fitting, b.CreateNeg(step));
+      fitting = b.CreateSelect(b.CreateICmpEQ(whole, b.getInt64(0)), fitting, whole);
+    }
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, fitting, b.getInt64(1));
+  }
+
   void findProgram(Value *x, Value *y, Value *z) {
     Value *image = b.CreateUDiv(z, a.groups), *member = b.CreateURem(z, a.groups);
     Value *row = b.CreateMul(x, a.rowsAtOnce);
@@ -142,6 +164,8 @@ private:
         b.CreateAlignedStore(llvm::Constant::getNullValue(line),
                              l.elementAt(windows, at(count, b.getInt64(lane))), align);
     });
+    if (tiles)
+      fillUnit(count);
     emitLoop(b, b.getInt64(0), count, 2, true, [&](Value *term) {
       emitLoop(b, b.getInt64(0), columns, lanes, true, [&](Value *lane) {
         auto wide = [&](Value *of) {
@@ -156,6 +180,20 @@ private:
     });
   }
 
+  /// Zeros from the last pair of terms to where the last tile of them ends.
+  void fillUnit(Value *count) {
+    Value *begin = b.CreateAnd(b.CreateAdd(count, b.getInt64(1)), b.getInt64(-2));
+    Value *end = b.CreateAnd(b.CreateAdd(count, b.getInt64(unit - 1)), b.getInt64(-unit));
+    llvm::Type *line = lanesOf(b.i32(), lanes);
+    emitLoop(b, begin, end, 2, true, [&](Value *term) {
+      for (int64_t lane = 0; lane < productColumns; lane += lanes)
+        b.CreateAlignedStore(llvm::Constant::getNullValue(line),
+                             l.elementAt(pairs, b.CreateAdd(b.CreateMul(term, b.getInt64(pitch)),
+                                                            b.getInt64(2 * lane))),
+                             llvm::Align(l.elementBytes()));
+    });
+  }
+
   void multiply(Value *channel, Value *count) {
     ProductBlock block;
     block.rows = rows, block.columns = columns;
@@ -166,7 +204,10 @@ private:
     block.first = b.CreateICmpEQ(channel, b.getInt64(0));
     block.depthStride = pitch;
     block.narrow = true;
-    emitVectorBlock(l, block, sums);
+    if (tiles)
+      tiles->emitBlock(block, sums);
+    else
+      emitVectorBlock(l, block, sums);
   }
 
   void store(Value *row) {
@@ -185,7 +226,7 @@ private:
         result = b.CreateFAdd(result, added);
       l.memory.store(l.element,
                      LaneValue::ramp(l.elementAt(to, lane), b.getInt64(l.elementBytes())),
-                     LaneValue::vector(narrowFloat(b, result, l.element)), mask, width);
+                     LaneValue::vector(roundedSums(l, result)), mask, width);
     };
     Value *whole = b.CreateAnd(columns, b.getInt64(-width));
     emitLoop(b, b.getInt64(0), whole, width, false,
@@ -198,10 +239,12 @@ private:
   CodeBuilder &b;
   bool hasBias;
   int64_t group, lanes;
+  int64_t unit, depth; ///< terms that are multiplied at once; most of a block
   ProductSums sums;
   Value *windows, *pairs = nullptr; ///< scratch
   WindowArguments a;
   WindowLoads loads;
+  std::optional<TileProduct> tiles;
   Value *taps;
   // Of one program.
   Value *rows, *firstRow, *column, *columns, *input, *output, *weight;

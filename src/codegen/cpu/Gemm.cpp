@@ -74,11 +74,19 @@ public:
       tileC = l.elementAt(c, b.CreateAdd(b.CreateMul(z, batchC), offset));
       Value *biasOffset = b.CreateAdd(b.CreateMul(row, biasRow), column);
       tileBias = l.elementAt(bias, b.CreateAdd(b.CreateMul(z, batchBias), biasOffset));
+      isWhole = b.CreateICmpSGE(columnsLeft, b.getInt64(package::productColumns));
+      Value *isStored = isWhole;
       if (unpacked)
-        emitUnpacked(column, z);
+        isStored = b.CreateAnd(isWhole, b.CreateNot(emitUnpacked(column, z)));
       else
         emitBlocks();
-      emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
+      auto storeRows = [&] {
+        emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
+      };
+      if (tiles)
+        storeRows();
+      else
+        emitWhen(b, b.CreateNot(isStored), storeRows);
     };
     auto finish = [&] {
       if (tiles)
@@ -110,7 +118,8 @@ private:
     source.columns = columnsLeft;
   }
 
-  void emitUnpacked(Value *column, Value *z) {
+  /// An i1: the sums are in scratch memory.
+  Value *emitUnpacked(Value *column, Value *z) {
     findSource(column, z);
     source.depth = k;
     Value *isStreamed = b.CreateAnd(b.CreateICmpEQ(source.strideK, b.getInt64(1)),
@@ -121,6 +130,7 @@ private:
       else
         emitBlocks();
     });
+    return isStreamed;
   }
 
   void emitBlocks() {
@@ -157,27 +167,44 @@ private:
       });
     }
     if (tiles)
-      tiles->emitBlock(block, sums);
-    else
-      emitVectorBlock(l, block, sums);
+      return tiles->emitBlock(block, sums);
+    Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
+    LaneValue always = LaneValue::uniform(b.getTrue());
+    ProductBlock::Finish finish{
+        b.CreateAnd(isWhole, isLast),
+        [&](Value *row, Value *column, Value *sum) { return biased(row, column, sum, always); },
+        [&](Value *row, Value *column, Value *sum) { storeSums(row, column, sum, always); }};
+    block.finish = &finish;
+    emitVectorBlock(l, block, sums);
   }
 
+  LaneValue place(Value *base, Value *step, Value *row, Value *column) {
+    Value *index = b.CreateAdd(b.CreateMul(row, step), column);
+    return LaneValue::ramp(l.elementAt(base, index), b.getInt64(l.elementBytes()));
+  }
+
+  Value *biased(Value *row, Value *column, Value *sum, const LaneValue &mask) {
+    if (!hasBias)
+      return sum;
+    unsigned lanes = laneCount(sum);
+    LaneValue at = place(tileBias, biasRow, row, column);
+    LaneValue loaded = l.memory.load(l.element, at, mask, {}, lanes);
+    return b.CreateFAdd(sum, widenFloat(b, toVector(b, loaded, lanes), l.element));
+  }
+
+  void storeSums(Value *row, Value *column, Value *sum, const LaneValue &mask) {
+    l.memory.store(l.element, place(tileC, ldc, row, column),
+                   LaneValue::vector(roundedSums(l, sum)), mask, laneCount(sum));
+  }
+
+  /// From scratch memory.
   void storeRow(Value *row) {
     int64_t lanes = (hasAvx512(l.level) ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
     Value *limit = l.smaller(columnsLeft, b.getInt64(package::productColumns));
     auto store = [&](Value *column, const LaneValue &mask) {
-      auto at = [&](Value *base, Value *step) {
-        Value *index = b.CreateAdd(b.CreateMul(row, step), column);
-        return LaneValue::ramp(l.elementAt(base, index), b.getInt64(l.elementBytes()));
-      };
       llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
-      Value *result = b.CreateAlignedLoad(lanesOf(l.sum, lanes), sums.at(row, column), align);
-      if (hasBias) {
-        LaneValue loaded = l.memory.load(l.element, at(tileBias, biasRow), mask, {}, lanes);
-        result = b.CreateFAdd(result, widenFloat(b, toVector(b, loaded, lanes), l.element));
-      }
-      l.memory.store(l.element, at(tileC, ldc),
-                     LaneValue::vector(narrowFloat(b, result, l.element)), mask, lanes);
+      Value *sum = b.CreateAlignedLoad(lanesOf(l.sum, lanes), sums.at(row, column), align);
+      storeSums(row, column, biased(row, column, sum, mask), mask);
     };
     Value *whole = b.CreateAnd(limit, b.getInt64(-lanes));
     emitLoop(b, b.getInt64(0), whole, lanes, false,
@@ -192,6 +219,7 @@ private:
   ProductSums sums;
   std::optional<TileProduct> tiles;
   Value *a, *packed, *bias, *c, *m, *n, *k, *depth, *lda, *ldc, *biasRow;
+  Value *isWhole; ///< an i1: all productColumns are there
   Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias;
   PanelSource source;
   Value *isFew = nullptr, *ownPanels = nullptr; ///< of unpacked

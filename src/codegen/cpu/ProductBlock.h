@@ -6,6 +6,8 @@
 #include "codegen/cpu/LibraryKernel.h"
 #include "package/PackedMatrix.h"
 
+#include <functional>
+
 namespace pellucid::codegen {
 
 /// One program's share, productRows x productColumns at most, and one block of k.
@@ -17,6 +19,14 @@ struct ProductBlock {
   llvm::Value *first;                ///< an i1: the sums begin here
   int64_t depthStride = package::productPanel; ///< from one group of terms to the next, in groups
   bool narrow = false; ///< columns beyond the last are left out by vectors, not by all 64
+  /// Where `finished` (an i1), sums do not go to memory but, once they are whole, here: of one row,
+  /// from `column` on. `added` makes them the result, all of them before the first is stored.
+  struct Finish {
+    llvm::Value *finished;
+    std::function<llvm::Value *(llvm::Value *row, llvm::Value *column, llvm::Value *sums)> added;
+    std::function<void(llvm::Value *row, llvm::Value *column, llvm::Value *sums)> store;
+  };
+  const Finish *finish = nullptr;
 };
 
 /// Sums [rows][productColumns] in scratch memory, of LibraryKernel::sum.
@@ -44,8 +54,9 @@ void emitVectorBlock(LibraryKernel &kernel, const ProductBlock &block, const Pro
 /// With tile registers.
 class TileProduct {
 public:
-  /// Configures the tiles; before the loop over programs.
-  explicit TileProduct(LibraryKernel &kernel);
+  /// Configures the tiles; before the loop over programs. `mostRows`: of a block. Where k is no
+  /// multiple of a tile's, B goes on to the next one with zeros.
+  explicit TileProduct(LibraryKernel &kernel, int64_t mostRows = package::productRows);
   void emitBlock(const ProductBlock &block, const ProductSums &sums);
   /// Leaves the tiles as a caller expects them: unused.
   void release();
@@ -56,11 +67,15 @@ private:
   void emitSquare(const ProductBlock &block, const ProductSums &sums, llvm::Value *row,
                   llvm::Value *column, unsigned high);
   void emitStep(llvm::ArrayRef<llvm::Value *> left, llvm::Value *leftStride,
-                llvm::ArrayRef<llvm::Value *> right);
+                llvm::ArrayRef<llvm::Value *> right, llvm::Value *rightStride);
 
   LibraryKernel &l;
   CodeBuilder &b;
   llvm::Value *whole, *part, *tail; ///< scratch: two configurations, the last k of A
 };
+
+/// A vector of sums as elements, rounded once. Levels that multiply pairs of bf16 have an
+/// instruction that rounds to it; like the products it takes subnormals for zero.
+llvm::Value *roundedSums(LibraryKernel &kernel, llvm::Value *sums);
 
 } // namespace pellucid::codegen

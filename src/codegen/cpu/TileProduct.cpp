@@ -23,10 +23,9 @@ constexpr unsigned leftTile = 4, rightTile = 6;
 constexpr int64_t configBytes = 64, bytesAt = 16, rowsAt = 48;
 } // namespace
 
-TileProduct::TileProduct(LibraryKernel &kernel)
+TileProduct::TileProduct(LibraryKernel &kernel, int64_t mostRows)
     : l(kernel), b(kernel.b), whole(kernel.reserveScratch(configBytes)),
-      part(kernel.reserveScratch(configBytes)),
-      tail(kernel.reserveScratch(package::productRows * tileBytes)) {
+      part(kernel.reserveScratch(configBytes)), tail(kernel.reserveScratch(mostRows * tileBytes)) {
   llvm::Constant *zero = llvm::Constant::getNullValue(lanesOf(b.i64(), 8));
   for (Value *config : {whole, part}) {
     b.CreateAlignedStore(zero, config, llvm::Align(64));
@@ -127,31 +126,33 @@ void TileProduct::emitSquare(const ProductBlock &block, const ProductSums &sums,
   auto rightAt = [&](Value *k) {
     llvm::SmallVector<Value *, 2> at;
     for (Value *panel : right)
-      at.push_back(l.elementAt(panel, b.CreateMul(k, b.getInt64(package::productPanel))));
+      at.push_back(l.elementAt(panel, b.CreateMul(k, b.getInt64(block.depthStride))));
     return at;
   };
+  // A row of a tile of B is a group of terms of 16 columns.
+  Value *rightStride = b.getInt64(block.depthStride * 4);
   Value *inTail = b.CreateAnd(block.count, b.getInt64(tileDepth - 1));
   Value *steps = b.CreateSub(block.count, inTail);
   emitLoop(b, b.getInt64(0), steps, tileDepth, false, [&](Value *k) {
     llvm::SmallVector<Value *, 2> at;
     for (Value *base : left)
       at.push_back(l.elementAt(base, k));
-    emitStep(at, leftStride, rightAt(k));
+    emitStep(at, leftStride, rightAt(k), rightStride);
   });
   emitWhen(b, b.CreateICmpNE(inTail, b.getInt64(0)),
-           [&] { emitStep(rest, b.getInt64(tileBytes), rightAt(steps)); });
+           [&] { emitStep(rest, b.getInt64(tileBytes), rightAt(steps), rightStride); });
   forSums([&](unsigned number, Value *at) {
     b.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64, {}, {tile(number), at, sumStride});
   });
 }
 
 void TileProduct::emitStep(llvm::ArrayRef<Value *> left, Value *leftStride,
-                           llvm::ArrayRef<Value *> right) {
+                           llvm::ArrayRef<Value *> right, Value *rightStride) {
   auto load = [&](unsigned number, Value *at, Value *stride) {
     b.CreateIntrinsic(llvm::Intrinsic::x86_tileloadd64, {}, {b.getInt8(number), at, stride});
   };
   for (unsigned j = 0; j < right.size(); ++j)
-    load(rightTile + j, right[j], b.getInt64(tileBytes));
+    load(rightTile + j, right[j], rightStride);
   for (unsigned i = 0; i < left.size(); ++i) {
     load(leftTile + i, left[i], leftStride);
     for (unsigned j = 0; j < right.size(); ++j)

@@ -142,9 +142,26 @@ private:
           b.CreateStore(b.CreateFAdd(before, b.CreateLoad(type, held)), held);
         });
       });
-    forSums([&](llvm::AllocaInst *held, Value *address) {
-      b.CreateAlignedStore(b.CreateLoad(type, held), address, align());
-    });
+    auto store = [&] {
+      forSums([&](llvm::AllocaInst *held, Value *address) {
+        b.CreateAlignedStore(b.CreateLoad(type, held), address, align());
+      });
+    };
+    if (!block.finish)
+      return store();
+    emitBranches(b, block.finish->finished,
+                 [&](unsigned side) { side == 0 ? finish(rows, column) : store(); });
+  }
+
+  /// A row that is there twice must not be read between its stores.
+  void finish(llvm::ArrayRef<Value *> rows, Value *column) {
+    auto columnOf = [&](int64_t v) { return b.CreateAdd(column, b.getInt64(v * lanes)); };
+    for (size_t r = 0; r < rows.size(); ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        update(r, v, [&](Value *sum) { return block.finish->added(rows[r], columnOf(v), sum); });
+    for (size_t r = 0; r < rows.size(); ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        block.finish->store(rows[r], columnOf(v), b.CreateLoad(type, registers[r * vectors + v]));
   }
 
   llvm::Align align() const { return llvm::Align(l.sum->getPrimitiveSizeInBits() / 8); }
@@ -255,6 +272,14 @@ private:
 };
 
 } // namespace
+
+Value *roundedSums(LibraryKernel &kernel, Value *sums) {
+  CodeBuilder &b = kernel.b;
+  if (!hasProductUnits(kernel.level, kernel.type) || laneCount(sums) != 16)
+    return narrowFloat(b, sums, kernel.element);
+  Value *rounded = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {sums});
+  return b.CreateBitCast(rounded, lanesOf(b.getInt16Ty(), 16));
+}
 
 void emitVectorBlock(LibraryKernel &kernel, const ProductBlock &block, const ProductSums &sums) {
   VectorBlock(kernel, block, sums).emit();

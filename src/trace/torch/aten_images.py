@@ -359,7 +359,7 @@ def _multilabel_margin_loss_forward(self, target, reduction):
 def _ctc(log_probs, targets, input_lengths, target_lengths, blank, longest):
     """The negative logarithm of the probability of each target, by the forward recursion over its letters with blanks between."""
     steps, batch = log_probs.shape[0], log_probs.shape[1]
-    if not isinstance(steps, int):
+    if not _is_known(steps):
         raise NotImplementedError(f"ctc_loss over the dynamic length {steps}; make that size static")
     if targets.dim() == 1:
         starts = torch.cumsum(target_lengths, 0) - target_lengths
@@ -426,7 +426,7 @@ def _ctc_loss_core(log_probs, targets, input_lengths, target_lengths, blank, zer
 @_aten("aten::_pdist_forward(Tensor self, float p=2.) -> Tensor")
 def _pdist_forward(self, p):
     count = self.shape[0]
-    if not isinstance(count, int):
+    if not _is_known(count):
         raise NotImplementedError(f"pdist of a dynamic number of rows, {count}; make that size static")
     first = torch.tensor([i for i in range(count) for j in range(i + 1, count)], dtype=torch.int64)
     second = torch.tensor([j for i in range(count) for j in range(i + 1, count)], dtype=torch.int64)
@@ -447,7 +447,7 @@ def _convolution_same(input, weight, bias=None, stride=1, padding="same", dilati
     kernel = list(weight.shape[2:])
     dilation = [dilation] * rank if isinstance(dilation, int) else list(dilation) * (rank // len(dilation))
     stride = [stride] * rank if isinstance(stride, int) else list(stride) * (rank // len(stride))
-    if not all(isinstance(k, int) for k in kernel) or any(s != 1 for s in stride):
+    if not all(_is_known(k) for k in kernel) or any(s != 1 for s in stride):
         return None
     total = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if not any(t % 2 for t in total):

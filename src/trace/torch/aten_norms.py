@@ -40,7 +40,7 @@ def _update_statistics(input, running_mean, running_var, momentum):
     """What training writes to the buffers: the variance there is the unbiased one. No gradient goes that way."""
     with torch.no_grad():
         variance, mean = _statistics(input)
-        count = input.numel() // input.shape[1] if not isinstance(input.shape[1], int) or input.shape[1] else 0
+        count = input.numel() // input.shape[1] if not _is_known(input.shape[1]) or input.shape[1] else 0
         running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
         running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
 

@@ -264,7 +264,7 @@ def _logcumsumexp(self, dim):
     if self.dim() == 0:
         return self.clone()
     wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
-    top = torch.amax(wide, [dim], True) if not isinstance(self.shape[dim], int) or self.shape[dim] else torch.zeros([1], dtype=wide.dtype)
+    top = torch.amax(wide, [dim], True) if not _is_known(self.shape[dim]) or self.shape[dim] else torch.zeros([1], dtype=wide.dtype)
     top = torch.where(torch.isinf(top), 0.0, top)
     return (torch.log(torch.cumsum(torch.exp(wide - top), dim)) + top).to(self.dtype)
 
@@ -275,19 +275,24 @@ def _running_extreme(input, dim, largest):
         return input.clone(), torch.zeros([], dtype=torch.int64)
     dim = F._wrapped(dim, input.dim())
     size = input.shape[dim]
-    if not isinstance(size, int):
-        raise NotImplementedError(f"a running extreme over the dynamic length {size}; make that size static")
     shape = [-1 if d == dim else 1 for d in range(input.dim())]
     values, places = input, torch.arange(size).reshape(shape).expand(input.shape)
+
+    def better(earlier, later):
+        wins = later[0] >= earlier[0] if largest else later[0] <= earlier[0]
+        if input.is_floating_point():
+            wins = torch.isnan(later[0]) | (wins & torch.logical_not(torch.isnan(earlier[0])))
+        return torch.where(wins, later[0], earlier[0]), torch.where(wins, later[1], earlier[1])
+
+    if not _is_known(size):
+        return tuple(torch._higher_order_ops.associative_scan(better, (values, places.contiguous()), dim))
     step = 1
     while step < size:
         head, tail = values.narrow(dim, 0, size - step), values.narrow(dim, step, size - step)
         earlier, later = places.narrow(dim, 0, size - step), places.narrow(dim, step, size - step)
-        wins = tail >= head if largest else tail <= head
-        if input.is_floating_point():
-            wins = torch.isnan(tail) | (wins & torch.logical_not(torch.isnan(head)))
-        values = torch.cat([values.narrow(dim, 0, step), torch.where(wins, tail, head)], dim)
-        places = torch.cat([places.narrow(dim, 0, step), torch.where(wins, later, earlier)], dim)
+        value, place = better((head, earlier), (tail, later))
+        values = torch.cat([values.narrow(dim, 0, step), value], dim)
+        places = torch.cat([places.narrow(dim, 0, step), place], dim)
         step = step * 2
     return values.clone(), places.clone()
 
@@ -532,7 +537,7 @@ def _atleast_3d_all(tensors):
 @_aten("aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor")
 def _combinations(self, r, with_replacement):
     count = self.shape[0]
-    if not isinstance(count, int):
+    if not _is_known(count):
         raise NotImplementedError(f"combinations of a dynamic number of elements, {count}; make that size static")
     chosen = [[]]
     for _ in range(r):

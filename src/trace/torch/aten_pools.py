@@ -36,7 +36,7 @@ def _check_windows(input, rank, kernel, stride, padding, dilation, ceil_mode, is
     if len(sizes) not in (rank + 1, rank + 2):
         raise RuntimeError(f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got: [{', '.join([str(n) for n in sizes])}]")
     out = [_pooled_size(sizes[i - rank], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in range(rank)]
-    if any(isinstance(n, int) and n < 1 for n in out):
+    if any(_is_known(n) and n < 1 for n in out):
         channels = sizes[-rank - 1]
         given, made = [channels] + sizes[-rank:], [channels] + out
         raise RuntimeError(f"Given input size: ({'x'.join([str(n) for n in given])}). Calculated output size: ({'x'.join([str(n) for n in made])}). Output size is too small")
@@ -59,7 +59,7 @@ class _Windows:
                 needed = (self.out[d] - 1) * stride[d] + dilation[d] * (kernel[d] - 1) + 1 - self.sizes[d] - padding[d]
                 after = max(padding[d], needed)
             pads += [padding[d], after]
-        if any(not (isinstance(p, int) and p == 0) for p in pads):
+        if any(not (_is_known(p) and p == 0) for p in pads):
             input = F.pad(input, pads, "constant", fill)
         self.input, self.rank = input, rank
         self.stride, self.dilation = stride, dilation
@@ -67,7 +67,7 @@ class _Windows:
 
     def _is_single(self, d, kernel, padding, dilation):
         known = [self.out[d], self.sizes[d], kernel[d], padding[d]]
-        return all(isinstance(n, int) for n in known) and self.out[d] == 1 and dilation[d] == 1 and self.sizes[d] > 0
+        return all(_is_known(n) for n in known) and self.out[d] == 1 and dilation[d] == 1 and self.sizes[d] > 0
 
     def places(self):
         places = [[]]
@@ -100,7 +100,7 @@ class _Windows:
         """Many places, which neighbouring windows share: one dim after another reads far less."""
         if F._product(self.kernel) > 256:
             return True
-        overlaps = any(k > s for k, s in zip(self.kernel, self.stride) if isinstance(s, int))
+        overlaps = any(k > s for k, s in zip(self.kernel, self.stride) if _is_known(s))
         return overlaps and (F._product(self.kernel) > 9 or max(self.kernel) > 9)
 
     def by_dims(self, combine, reduce):
@@ -151,7 +151,7 @@ def _max_in_parts(input, kernel, stride, padding, dilation, ceil_mode):
     None where sizes are not known, or nothing is padded."""
     rank = len(kernel)
     known = [*input.shape[-rank:], *kernel, *stride, *padding, *dilation]
-    if not all(isinstance(n, int) for n in known) or not any(padding) or max(kernel) > 8:
+    if not all(_is_known(n) for n in known) or not any(padding) or max(kernel) > 8:
         return None
     counts = [_pooled_size(input.shape[d - rank], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
     # A GPU's caches serve the few places of a small window; elsewhere each dim by itself takes fewer steps.
@@ -309,19 +309,49 @@ def _avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad
     return _avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+def _windows_along(input, dim, out):
+    """Of a dim whose size is not known: the windows of an adaptive pooling in two dims behind one another, where each begins, where it ends,
+    and which elements are its own. Every window is as long as the longest can be."""
+    size = input.shape[dim]
+    order = torch.arange(out)
+    start, stop = order * size // out, ((order + 1) * size + (out - 1)) // out
+    longest = (size + out - 1) // out + 1
+    places = start.unsqueeze(1) + torch.arange(longest)
+    inside = places < stop.unsqueeze(1)
+    shape = list(input.shape)
+    taken = torch.index_select(input, dim, torch.clamp(places, max=size - 1).reshape(-1)).reshape(shape[:dim] + [out, longest] + shape[dim + 1 :])
+    return taken, start, stop, inside, [-1] + [1] * (input.dim() - dim - 1)
+
+
+def _mean_of_windows(input, dim, out):
+    taken, start, stop, inside, behind = _windows_along(input, dim, out)
+    total = torch.where(inside.reshape(list(inside.shape) + behind[1:]), taken, 0.0).sum(dim + 1)
+    return total / (stop - start).reshape(behind)
+
+
+def _is_size(input, a, b):
+    return a is b or _is_proved(input, a == b)
+
+
 def _adaptive(input, output_size, reduce):
     """Each result is `reduce` of input[floor(i * n / out) : ceil((i + 1) * n / out)], one dim after another."""
     rank = len(output_size)
     for d in range(rank):
         dim = input.dim() - rank + d
         size, out = input.shape[dim], output_size[d]
-        if out is None or out is size:
+        if out is None or _is_size(input, size, out):
             continue
-        if isinstance(out, int) and out == 1:
+        if _is_known(out) and out == 1:
             input = reduce(input, dim, True)
             continue
-        if not isinstance(size, int) or not isinstance(out, int):
-            raise NotImplementedError(f"adaptive pooling from the dynamic size {size} to {out}; make that size static, or pool to 1")
+        if not _is_known(size) or not _is_known(out):
+            if _is_known(out) and _is_proved(input, size % out == 0):
+                shape = list(input.shape)
+                input = reduce(input.reshape(shape[:dim] + [out, size // out] + shape[dim + 1 :]), dim + 1, False)
+                continue
+            wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+            input = _mean_of_windows(wide, dim, out).to(input.dtype)
+            continue
         if size % out == 0:
             shape = list(input.shape)
             input = reduce(input.reshape(shape[:dim] + [out, size // out] + shape[dim + 1 :]), dim + 1, False)
@@ -346,7 +376,7 @@ def _adaptive_avg_pool1d(self, output_size):
 @_aten("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor")
 def _adaptive_avg_pool2d(self, output_size):
     # Over all places at once, as PyTorch does.
-    if all(isinstance(size, int) and size == 1 for size in output_size):
+    if all(_is_known(size) and size == 1 for size in output_size):
         return torch.mean(self, [-2, -1], True)
     return _adaptive(self, output_size, _mean_along)
 
@@ -366,13 +396,30 @@ def _adaptive_avg_pool3d_core(self, output_size):
     return _adaptive(self, output_size, _mean_along)
 
 
+def _adaptive_max_along(input, index, dim, out, inner):
+    """The best of each window along a dim whose size is not known. `index` has the places of what later dims have left, and a step
+    of this dim is `inner` places."""
+    taken, start, _, inside, behind = _windows_along(input, dim, out)
+    taken = torch.where(inside.reshape(list(inside.shape) + behind[1:]), taken, _lowest(input.dtype))
+    values, which = torch.ops.aten.max.dim(taken, dim + 1, False)
+    place = (start.reshape(behind) + which) * inner
+    if index is None:
+        return values, place
+    rest = torch.gather(_windows_along(index, dim, out)[0], dim + 1, which.unsqueeze(dim + 1)).squeeze(dim + 1)
+    return values, place + rest
+
+
 def _adaptive_max(input, output_size, rank):
     """Each window is gathered into one dim, whose largest element and its place are taken."""
     lead = list(input.shape[:-rank])
     sizes, windows = list(input.shape[-rank:]), [[0]]
     outs = [size if out is None else out for out, size in zip(output_size, sizes)]
-    if not all(isinstance(n, int) for n in sizes + outs):
-        raise NotImplementedError(f"adaptive max pooling of the dynamic sizes {sizes}; make them static")
+    if not all(_is_known(n) for n in sizes + outs):
+        index, inner = None, 1
+        for d in reversed(range(rank)):
+            input, index = _adaptive_max_along(input, index, len(lead) + d, outs[d], inner)
+            inner = inner * sizes[d]
+        return input, index
     for size, out in zip(sizes, outs):
         spans = [list(range(i * size // out, -(-(i + 1) * size // out))) for i in range(out)]
         windows = [[p * size + q for p in window for q in span] for window in windows for span in spans]

@@ -17,8 +17,8 @@ def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, bat
     """`step` makes the new state of a layer of its input's share, its hidden state and its weights. Between layers
     `dropout` drops elements."""
     steps = input.shape[1 if batch_first else 0]
-    if not isinstance(steps, int):
-        raise NotImplementedError(f"a recurrent layer over the dynamic length {steps}; make that size static")
+    if not _is_known(steps):
+        return _recurrent_of_any_length(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step, dropout)
     x = [torch.select(input, 1 if batch_first else 0, t) for t in range(steps)]
     ways = 2 if bidirectional else 1
     per = len(params) // (num_layers * ways)
@@ -41,6 +41,34 @@ def _recurrent(input, hidden, params, has_biases, num_layers, bidirectional, bat
             x = list(torch.unbind(torch.nn.functional.dropout(torch.stack(x), dropout, True)))
     finals = [torch.stack([state[i] for state in last]) for i in range(len(hidden))]
     return torch.stack(x, 1 if batch_first else 0), finals
+
+
+def _recurrent_of_any_length(input, hidden, params, has_biases, num_layers, bidirectional, batch_first, step, dropout):
+    """The steps are turns of a loop of the program."""
+    x, ways, last = input.transpose(0, 1) if batch_first else input, 2 if bidirectional else 1, []
+    per = len(params) // (num_layers * ways)
+
+    def layer_over(x, state, weights, reverse):
+        weights = weights if has_biases else weights[:2] + [None, None] + weights[2:]
+
+        def turn(state, now):
+            state = step(now, state, weights)
+            return state, state[0].clone()
+
+        return torch._higher_order_ops.scan(turn, state, x, reverse=reverse)
+
+    for layer in range(num_layers):
+        made = []
+        for way in range(ways):
+            index = layer * ways + way
+            state, out = layer_over(x, [h[index].clone() for h in hidden], list(params[index * per : (index + 1) * per]), way == 1)
+            made.append(out)
+            last.append(state)
+        x = made[0] if ways == 1 else torch.cat(made, 2)
+        if dropout and layer < num_layers - 1:
+            x = torch.nn.functional.dropout(x, dropout, True)
+    finals = [torch.stack([state[i] for state in last]) for i in range(len(hidden))]
+    return x.transpose(0, 1).contiguous() if batch_first else x, finals
 
 
 def _lstm_step(x, state, weights):

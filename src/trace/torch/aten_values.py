@@ -304,11 +304,11 @@ def _unique_dim(self, dim, sorted, return_inverse, return_counts):
     count = 1
     for d, other in enumerate(self.shape):
         if d != dim:
-            if not isinstance(other, int):
+            if not _is_known(other):
                 raise NotImplementedError("unique() of slices whose size is not known, " + str(list(self.shape)) + " along dim " + str(dim) + "; flatten all but one dim of known size")
             count = count * other
     if count == 0:
-        if isinstance(size, int) and size == 0:
+        if _is_known(size) and size == 0:
             return self, _none(), _none()
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     rank = _ranked_rows(self.movedim(dim, 0).reshape([size, count]), count)

@@ -251,6 +251,173 @@ def embedding_bag(
     )[0]
 
 
+# --- attention
+
+
+def _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads):
+    if query.dim() not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+    rank, kind = query.dim(), "batched (3-D)" if query.dim() == 3 else "unbatched (2-D)"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(f"For {kind} `query`, expected `key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively")
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(f"For {kind} `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but found {key_padding_mask.dim()}-D tensor instead")
+    if attn_mask is not None and attn_mask.dim() not in (2, 3):
+        raise AssertionError(f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead")
+    if rank == 2 and attn_mask is not None and attn_mask.dim() == 3:
+        expected = (num_heads, query.shape[0], key.shape[0])
+        if tuple(attn_mask.shape) != expected:
+            raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
+    return rank == 3
+
+
+def _added_mask(mask, name, dtype):
+    """What is added to the scores: a mask of bools is -inf where it is True."""
+    if mask is None or mask.is_floating_point():
+        return mask
+    if mask.dtype != torch.bool:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    return torch.zeros_like(mask, dtype=dtype).masked_fill(mask, float("-inf"))
+
+
+def _together(x, weight, bias, count):
+    """Several linear maps of one tensor as one product; each result lies row by row."""
+    return list(torch.nn.functional.linear(x, weight, bias).unflatten(-1, (count, weight.shape[0] // count)).movedim(-2, 0).contiguous())
+
+
+def _projected(query, key, value, weight, bias):
+    width = query.shape[-1]
+    if key is value and query is key:
+        return _together(query, weight, bias, 3)
+    if key is value:
+        weights = weight.split([width, 2 * width])
+        biases = [None, None] if bias is None else bias.split([width, 2 * width])
+        return [torch.nn.functional.linear(query, weights[0], biases[0])] + _together(key, weights[1], biases[1], 2)
+    return _projected_apart(query, key, value, weight.chunk(3), bias)
+
+
+def _projected_apart(query, key, value, weights, bias):
+    biases = [None] * 3 if bias is None else bias.chunk(3)
+    return [torch.nn.functional.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+
+
+def _one_more(mask):
+    return None if mask is None else pad(mask, (0, 1))
+
+
+def multi_head_attention_forward(
+    query,
+    key,
+    value,
+    embed_dim_to_check,
+    num_heads,
+    in_proj_weight,
+    in_proj_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_proj_weight,
+    out_proj_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+):
+    """The operators and their order are those of torch.export's graph of it: a model and its archive give the same bits."""
+    batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    length, batch, width = query.shape
+    source, heads = key.shape[0], batch * num_heads
+    key_padding_mask = _added_mask(key_padding_mask, "key_padding_mask", query.dtype)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create this mask."
+        )
+    # As there, the hint stands for the mask where nothing else is masked.
+    is_causal = is_causal and key_padding_mask is None and not need_weights
+    attn_mask = None if is_causal else _added_mask(attn_mask, "attn_mask", query.dtype)
+    if width != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {width}")
+    size = width // num_heads
+    if size * num_heads != width:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
+    if use_separate_proj_weight:
+        if tuple(key.shape[:2]) != tuple(value.shape[:2]):
+            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+        for name, given in (("q", q_proj_weight), ("k", k_proj_weight), ("v", v_proj_weight)):
+            if given is None:
+                raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+        q, k, v = _projected_apart(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
+    else:
+        if tuple(key.shape) != tuple(value.shape):
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+        if in_proj_weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
+    if attn_mask is not None:
+        dims = attn_mask.dim()
+        correct = (length, source) if dims == 2 else (heads, length, source)
+        if tuple(attn_mask.shape) != correct:
+            raise RuntimeError(f"The shape of the {dims}D attn_mask is {attn_mask.shape}, but should be {correct}.")
+        attn_mask = attn_mask.unsqueeze(0) if dims == 2 else attn_mask
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None")
+    if bias_k is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError(f"bias cannot be added to static {'key' if static_k is not None else 'value'}.")
+        k, v = torch.cat([k, bias_k.repeat(1, batch, 1)]), torch.cat([v, bias_v.repeat(1, batch, 1)])
+        attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
+    for name, given in (("k", static_k), ("v", static_v)):
+        if given is not None and given.shape[0] != heads:
+            raise AssertionError(f"expecting static_{name}.size(0) of {heads}, but got {given.shape[0]}")
+        if given is not None and given.shape[2] != size:
+            raise AssertionError(f"expecting static_{name}.size(2) of {size}, but got {given.shape[2]}")
+    q = q.view(length, heads, size).transpose(0, 1)
+    k = k.view(k.shape[0], heads, size).transpose(0, 1) if static_k is None else static_k
+    v = v.view(v.shape[0], heads, size).transpose(0, 1) if static_v is None else static_v
+    if add_zero_attn:
+        k, v = [torch.cat([x, torch.zeros((heads, 1, size), dtype=x.dtype, device=x.device)], 1) for x in (k, v)]
+        attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
+    source = k.shape[1]
+    if key_padding_mask is not None:
+        for dim, expected in enumerate((batch, source)):
+            if key_padding_mask.shape[dim] != expected:
+                raise AssertionError(f"Expected key_padded_mask.shape[{dim}] to be {expected}, but got {key_padding_mask.shape[dim]}")
+        hidden = key_padding_mask.view(batch, 1, 1, source).expand(-1, num_heads, -1, -1).reshape(heads, 1, source)
+        attn_mask = hidden if attn_mask is None else attn_mask + hidden
+    dropout_p = dropout_p if training else 0.0
+    weights = None
+    if need_weights:
+        scaled = q * math.sqrt(1.0 / float(size))
+        scores = torch.bmm(scaled, k.transpose(-2, -1)) if attn_mask is None else torch.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
+        weights = torch.softmax(scores, -1)
+        weights = torch.nn.functional.dropout(weights, dropout_p) if dropout_p > 0.0 else weights
+        out = torch.bmm(weights, v).transpose(0, 1).reshape(length * batch, width)
+        weights = weights.view(batch, num_heads, length, source)
+        weights = weights.mean(1) if average_attn_weights else weights
+    else:
+        if attn_mask is not None:
+            attn_mask = attn_mask.unsqueeze(0) if attn_mask.shape[0] == 1 else attn_mask.view(batch, num_heads, -1, source)
+        q, k, v = q.view(batch, num_heads, length, size), k.view(batch, num_heads, source, size), v.view(batch, num_heads, source, size)
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
+        out = out.permute(2, 0, 1, 3).reshape(batch * length, width)
+    out = torch.nn.functional.linear(out, out_proj_weight, out_proj_bias).view(length, batch, out_proj_weight.shape[0])
+    if not batched:
+        out, weights = out.squeeze(1), None if weights is None else weights.squeeze(0)
+    return out, weights
+
+
 # --- losses
 
 

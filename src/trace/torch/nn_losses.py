@@ -91,18 +91,6 @@ class CosineSimilarity(Module):
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
-def _what_is_seen(masks, dtype):
-    """Masks that are True, or -inf, where nothing is seen, as one mask of scaled_dot_product_attention."""
-    masks = [mask for mask in masks if mask is not None]
-    if not masks:
-        return None
-    if all([mask.dtype == torch.bool for mask in masks]):
-        hidden = masks[0] if len(masks) == 1 else masks[0] | masks[1]
-        return torch.logical_not(hidden)
-    added = [torch.where(mask, float("-inf"), 0.0).to(dtype) if mask.dtype == torch.bool else mask for mask in masks]
-    return added[0] if len(added) == 1 else added[0] + added[1]
-
-
 class MultiheadAttention(Module):
     """need_weights gives the weights, averaged over the heads."""
 
@@ -140,61 +128,42 @@ class MultiheadAttention(Module):
             _xavier_normal(self.bias_v)
         self._placed(device)
 
-    def _projected(self, i, x):
-        """Query, key or value by heads: [batch, heads, length, head_dim]."""
-        rows = slice(i * self.embed_dim, (i + 1) * self.embed_dim)
-        weight = self.in_proj_weight[rows] if self._qkv_same_embed_dim else (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)[i]
-        x = F.linear(x, weight, None if self.in_proj_bias is None else self.in_proj_bias[rows])
-        own = None if i == 0 else (self.bias_k, self.bias_v)[i - 1]
-        if own is not None:
-            x = torch.cat([x, own.expand(x.shape[0], 1, self.embed_dim)], 1)
-        x = x.reshape(x.shape[0], x.shape[1], self.num_heads, self.head_dim).transpose(1, 2)
-        if i > 0 and self.add_zero_attn:
-            x = torch.cat([x, x.new_zeros([x.shape[0], self.num_heads, 1, self.head_dim])], 2)
-        return x
-
-    def _widened(self, mask):
-        """What was added to the keys is seen by all."""
-        more = (1 if self.bias_k is not None else 0) + (1 if self.add_zero_attn else 0)
-        return mask if mask is None or more == 0 else F.pad(mask, [0, more], value=False if mask.dtype == torch.bool else 0.0)
-
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
-        dropout = self.dropout if self.training else 0.0
-        single = query.dim() == 2
-        if single:
-            query, key, value = [x.unsqueeze(0) for x in (query, key, value)]
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        elif not self.batch_first:
-            query, key, value = [x.transpose(0, 1) for x in (query, key, value)]
-        if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        parts = [self._projected(i, x) for i, x in enumerate((query, key, value))]
-        changed = self.bias_k is not None or self.add_zero_attn
-        attn_mask, key_padding_mask = self._widened(attn_mask), self._widened(key_padding_mask)
-        if attn_mask is not None and attn_mask.dim() == 3:
-            attn_mask = attn_mask.reshape(-1, self.num_heads, *attn_mask.shape[-2:])
-        if key_padding_mask is not None:
-            key_padding_mask = key_padding_mask.unsqueeze(1).unsqueeze(1)
-        weights = None
-        if not need_weights:
-            # As there, the hint stands for the mask.
-            causal = is_causal and key_padding_mask is None and not changed
-            mask = None if causal else _what_is_seen((attn_mask, key_padding_mask), query.dtype)
-            out = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, dropout, causal)
-        else:
-            scores = torch.matmul(parts[0] * self.head_dim**-0.5, parts[1].transpose(-2, -1))
-            for mask in (attn_mask, key_padding_mask):
-                if mask is not None:
-                    scores = scores.masked_fill(mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
-            weights = torch.softmax(scores, -1)
-            weights = F.dropout(weights, dropout, True) if dropout else weights
-            out = torch.matmul(weights, parts[2])
-            weights = weights.mean(1) if average_attn_weights else weights
-        out = out.transpose(1, 2)
-        out = self.out_proj(out.reshape(out.shape[0], out.shape[1], self.embed_dim))
-        if single:
-            return out.squeeze(0), None if weights is None else weights.squeeze(0)
-        return out if self.batch_first else out.transpose(0, 1), weights
+        turned = self.batch_first and query.dim() == 3
+        if turned:
+            # One tensor stays one: it is multiplied once.
+            given = (query, key, value)
+            query = query.transpose(1, 0)
+            key = query if key is given[0] else key.transpose(1, 0)
+            value = key if value is given[1] else value.transpose(1, 0)
+        out, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            not self._qkv_same_embed_dim,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            None,
+            None,
+            average_attn_weights,
+            is_causal,
+        )
+        return out.transpose(1, 0) if turned else out, weights
 
 
 def Buffer(data=None, *, persistent=True):
