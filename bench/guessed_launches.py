@@ -116,7 +116,9 @@ class Launch:
 
 
 def difference(dtype, got, want):
-    """The worst of an output relative to its magnitude; inf where NaNs or infinities differ."""
+    """The worst of an output relative to its magnitude; inf where NaNs, infinities or shapes differ."""
+    if got.shape != want.shape:
+        return float("inf")
     if dtype == "bf16":
         got, want = ((a.view(np.uint16).astype(np.uint32) << 16).view(np.float32) for a in (got, want))
     if got.dtype.kind != "f":

@@ -37,5 +37,6 @@ inline std::vector<float> randomFloats(uint64_t seed, size_t count, double low =
 }
 
 using judge::isClose;
+using judge::isNear;
 
 } // namespace pellucid::codegen

@@ -16,7 +16,7 @@ except ImportError:
     sys.exit(77)
 
 TEST = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TEST / folder) for folder in ("judge", ".", "e2e", "e2e/models", "fusion", "passes/graph")]
+sys.path[:0] = [str(TEST / folder) for folder in ("judge", ".", "e2e", "e2e/models", "fusion", "passes/graph", "../bench")]
 from bfloat16 import to_bf16  # noqa: E402
 from judge import bound_of, judge, numbers, problem  # noqa: E402
 
@@ -51,6 +51,10 @@ def comparators():
     yield "random_fusion_test.difference", lambda got, want: random_fusion.difference(got, np.asarray(want, np.float32), "f32")
     products = importlib.import_module("products_test")
     yield "products_test.check", lambda got, want: products.check("x", got, "f32", np.asarray(want), np.full(np.shape(want), 1e4))
+    edges = importlib.import_module("edge_cases_test")
+    yield "edge_cases_test.compare", lambda got, want: edges.compare(got, "f32", "f32", np.shape(want), np.asarray(want), False)
+    guessed = importlib.import_module("guessed_launches")
+    yield "guessed_launches.difference", lambda got, want: "" if guessed.difference("fp32", got, np.asarray(want, np.float32)) <= guessed.BOUNDS["fp32"] else "far"
     yield "judge.problem", lambda got, want: problem(got, want, 0.1)
 
 

@@ -10,7 +10,8 @@ with them in mutants/bin and mutants/test; the sources stay as they are. At each
 PELLUCID_MUTANT whether it is the one: a mutant negates a condition, makes it false or true, swaps an operator (< and <=, == and !=,
 && and ||, + and -), moves an integer by one, turns a result of true or false around, or swaps an operator in the text of a kernel that
 is written. Sites are drawn from all of src/fusion, src/tt, src/passes and src/trace. What survivors.md wants a test for comes in
-addition, and with -DPELLUCID_MUTANTS_AT="src/tt/AxisInfo.cpp:36;…" every mutant of those lines.
+addition, and with -DPELLUCID_MUTANTS_AT="src/tt/AxisInfo.cpp:36;…" every mutant of those lines. With
+-DPELLUCID_MUTANTS_OF="src/codegen/gpu/LayoutChoice.cpp;…" as many again are drawn from those files, wherever they lie: what is new.
 
 `run` first runs every test once without a mutant, to see which mutants it comes to, and then for each mutant the tests that come to
 it, the quick first; `--reached` keeps what was seen for the next time. A test comes to a condition's mutant only where the condition
@@ -35,7 +36,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("src/fusion", "src/tt", "src/passes", "src/trace")
 # Tests of the sources' form, and those that a mutant cannot reach or that a run of all does not show anything with.
-LEFT_OUT = r"^(format|names|layers|python|figures|install|demo|fuzz_.*|judge.*|syntax_.*)$|_cuda"
+LEFT_OUT = r"^(format|names|layers|python|figures|install|demo|fuzz_.*|judge.*|syntax_.*)$|_cuda(?!_ptx)"
 MEMORY = 8 << 30  # a mutant may fill memory; this much of it, and the machine stays usable
 SWAPS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " && ": " || ", " || ": " && ",
          " + ": " - ", " - ": " + "}
@@ -165,23 +166,23 @@ def listed(heading):
 
 
 def draw(options, found):
-    """The sample, and what is wanted in addition. Of literals in a text one mutant each: the text is made a string."""
+    """The samples, and what is wanted in addition. Of literals in a text one mutant each: the text is made a string."""
     random.Random(options.seed).shuffle(found)
-    equivalent, wanted, texts, chosen, left = listed("Equivalent"), listed("Wanted"), set(), [], options.sample
+    equivalent, wanted, texts, chosen, left = listed("Equivalent"), listed("Wanted"), set(), [], {True: options.sample, False: options.sample}
     for site in found:
         file, begin, _, _, what, line = site
-        asked = f"{file}: {what}" in wanted or f"{file}:{line}" in options.at
-        if f"{file}: {what}" in equivalent or (not asked and left == 0) or (what.startswith("text") and (file, begin) in texts):
+        asked, new = f"{file}: {what}" in wanted or f"{file}:{line}" in options.at, file in options.of
+        if f"{file}: {what}" in equivalent or (not asked and left[new] == 0) or (what.startswith("text") and (file, begin) in texts):
             continue
         texts.add((file, begin))
         chosen.append((site, not asked))
-        left -= not asked
+        left[new] -= not asked
     return chosen
 
 
 def write(options):
     """Copies with mutants, and mutants.json; prints the files' names, as CMake's lists are written."""
-    files = sorted(str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp"))
+    files = sorted({str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp")} | set(options.of))
     texts = {file: (ROOT / file).read_text() for file in files}
     found = [(file, *site, texts[file][: site[0]].count("\n") + 1) for file in files for site in sites(file)]
     mutants, changes = [], {}
@@ -297,6 +298,7 @@ def main():
     verb.add_argument("--sample", type=int, default=60)
     verb.add_argument("--seed", type=int, default=1)
     verb.add_argument("--at", nargs="*", default=[], help="FILE:LINE…, all of whose mutants are made in addition")
+    verb.add_argument("--of", nargs="*", default=[], help="FILE…, from which as many are drawn again")
     verb = verbs.add_parser("run")
     verb.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     verb.add_argument("--tests", type=pathlib.Path, help="what ctest --show-only=json-v1 printed, where there is no ctest")

@@ -46,7 +46,14 @@ def error_of(program, paths, name, shapes, folder):
         done = subprocess.run([str(word) for word in call], capture_output=True, text=True, timeout=600)
         if done.returncode:
             return done.stderr.strip().splitlines()[0]
-    return max(float(np.max(np.abs(np.load(folder / f"out{i}.npy") - want)) / max(1.0, np.max(np.abs(want)))) for i, want in enumerate(wanted))
+    worst = 0.0
+    for i, want in enumerate(wanted):
+        got = np.load(folder / f"out{i}.npy")
+        if got.shape != want.shape:
+            return f"result {i} has the shape {got.shape}, expected {want.shape}"
+        off = float(np.max(np.abs(got - want)) / max(1.0, np.max(np.abs(want))))
+        worst = max(worst, off if np.isfinite(off) else np.inf)  # max() forgets NaN
+    return worst
 
 
 def main():

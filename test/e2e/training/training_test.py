@@ -51,6 +51,7 @@ def step(folder, package, inputs, arrays, results, *words):
 
 
 def near(what, got, want, bound):
+    assert got.shape == want.shape, f"{what}: {got.shape}, expected {want.shape}"
     error = np.max(np.abs(got.astype(np.float64) - want) / np.maximum(np.abs(want), 1e-3 * np.max(np.abs(want))))
     assert error <= bound, f"{what}: {error:.3g} off, {bound:.3g} is allowed"
 

@@ -4,6 +4,7 @@
 
 #include "driver/EmitSource.h"
 #include "graph/FakeRules.h"
+#include "judge/Near.h"
 #include "passes/graph/CopylessAttention.h"
 #include "passes/graph/Idioms.h"
 #include "passes/graph/InlineOperators.h"
@@ -119,8 +120,7 @@ protected:
                           meant = std::get<Tensor>(want[i]).reals();
       ASSERT_EQ(made.size(), meant.size());
       for (size_t e = 0; e < made.size(); ++e)
-        ASSERT_TRUE((std::isnan(made[e]) && std::isnan(meant[e])) || made[e] == meant[e] ||
-                    std::abs(made[e] - meant[e]) <= bound * std::max(1.0, std::abs(meant[e])))
+        ASSERT_TRUE(judge::isNear(made[e], meant[e], bound * std::max(1.0, std::abs(meant[e]))))
             << "result " << i << " element " << e << ": " << made[e] << ", not " << meant[e];
     }
   }
