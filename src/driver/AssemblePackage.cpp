@@ -4,6 +4,7 @@
 #include "package/Crc32.h"
 
 #include "driver/ReportText.h"
+#include "driver/SolvedSizes.h"
 #include "graph/ControlFlow.h"
 #include "graph/HostSteps.h"
 #include "graph/ProgramText.h"
@@ -111,6 +112,9 @@ public:
     for (uint32_t region : regionsOf(program.main, program))
       keep(program.bodies[region].graph);
     std::erase_if(symbolOrder, [&](const std::string &name) { return dead.count(name) != 0; });
+    std::set<std::string> given = read;
+    given.insert({passes::seedSymbol, passes::offsetSymbol});
+    solved.solve(program, given, symbolOrder);
     addInputs(first);
     if (first) {
       manifest.producer = "pellucid " PELLUCID_VERSION;
@@ -126,7 +130,7 @@ public:
 private:
   Bytecode encode(const Expr &expr) const {
     try {
-      return symbolic::encode(expr, symbolOrder);
+      return symbolic::encode(solved.known(expr), symbolOrder);
     } catch (const std::invalid_argument &problem) {
       throw DiagnosticError(SourceLocation(options.name),
                             std::string(problem.what()) +
@@ -238,12 +242,7 @@ private:
 
   void addSymbols() {
     for (const std::string &name : symbolOrder) {
-      const symbolic::SymbolInfo &known = *program.symbols.find(name);
-      package::Symbol symbol;
-      symbol.name = name;
-      symbol.min = known.range.min;
-      symbol.max = known.range.max;
-      symbol.divisor = known.divisor;
+      package::Symbol symbol = solved.symbolOf(name, program.symbols);
       if (!bindSymbol(symbol))
         throw DiagnosticError(
             SourceLocation(name),
@@ -263,7 +262,7 @@ private:
       symbol.source = package::SymbolSource::Step;
       return true;
     }
-    Expr wanted = Expr::symbol(symbol.name);
+    Expr wanted = solved.dimOf(symbol.name);
     for (uint32_t i = 0; i < inputTypes.size(); ++i)
       for (uint32_t d = 0; d < inputTypes[i].rank(); ++d)
         if (inputTypes[i].shape[d] == wanted) {
@@ -824,7 +823,8 @@ private:
   SharedParts &shared;
   package::Contents &contents;
   package::Manifest &manifest;
-  std::vector<std::string> symbolOrder;
+  std::vector<std::string> symbolOrder; ///< as the package has them
+  SolvedSizes solved;
   std::set<std::string> read; ///< symbols whose values steps read
   std::vector<TensorType> inputTypes;
   std::map<uint32_t, uint32_t> inputIndex, stateIndex, weightIndex, kernelIndex;

@@ -65,6 +65,7 @@ static const Builtin builtins[] = {
     {"cat", "input, other, can_reorder=False, dim=0", &Emitter::emitCat},
     {"gather", "src, index, axis", &Emitter::emitGather},
     {"histogram", "input, num_bins, mask=None", &Emitter::emitHistogram},
+    {"_distribute", "input, digits, num_digits", &Emitter::emitDistribute},
     // arithmetic
     {"add", "x, y, sanitize_overflow=True", &Emitter::emitAdd},
     {"sub", "x, y, sanitize_overflow=True", &Emitter::emitSub},

@@ -248,6 +248,22 @@ Val Emitter::emitHistogram(Bound &args) {
                      type);
 }
 
+Val Emitter::emitDistribute(Bound &args) {
+  Val input = toTensor(args[0]), digits = toTensor(args[1]);
+  int64_t count = constantInt(args[2], "num_digits");
+  checkShape(*this, {count});
+  constexpr int64_t least = 32;
+  if (input.type.shape.size() != 1 || digits.type.shape != input.type.shape ||
+      !digits.type.isInt() || count < least)
+    fail("'tl._distribute' takes a tile of one dim, an integer below num_digits (32 and more) for "
+         "each element, got " +
+         toString(input.type) + ", " + toString(digits.type) + " and " + std::to_string(count));
+  TlType counts{DataType::Int32, false, {count}};
+  auto op = tt::DistributeOp::create(builder, loc(), irType(input.type), irType(counts),
+                                     input.value, digits.value);
+  return Val::tuple({Val::tensor(op.getResult(), input.type), Val::tensor(op.getCounts(), counts)});
+}
+
 // --- types as values
 // --------------------------------------------------------------------------------------------------
 

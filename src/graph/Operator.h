@@ -184,7 +184,11 @@ struct Operator {
   /// Without effect besides its results: may be dropped when they are unused.
   bool pure = true;
 
-  std::string target() const { return schema.target(); }
+  /// Of a registered one: its target, so that it need not be put together again.
+  std::string registeredTarget = {};
+  std::string target() const {
+    return registeredTarget.empty() ? schema.target() : registeredTarget;
+  }
   Aliasing aliasingOf(const OperatorCall &call) const {
     return aliasing ? aliasing(call) : kind == Kind::View ? Aliasing::View : Aliasing::Fresh;
   }

@@ -70,6 +70,7 @@ const Operator &OperatorRegistry::add(Operator op, const SourceLocation &where) 
   if (find(target))
     throw DiagnosticError(where, "operator '" + target + "' is already registered");
   auto owned = std::make_unique<Operator>(std::move(op));
+  owned->registeredTarget = target;
   const Operator *added = owned.get();
   byPacket[added->schema.packet()].push_back(added);
   byTarget.emplace(std::move(target), std::move(owned));
@@ -192,17 +193,22 @@ std::vector<ResultType> resultsOf(const OperatorCall &call) {
 
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
-               const SourceLocation &where) {
+               const SourceLocation &where, std::optional<OperatorCall> *made) {
   Resolved found = resolved(registry, packet, args, kwargs, where);
   const Operator &op = *found.op;
   Working work("recording", op.schema.name, &where);
-  std::vector<ResultType> results = resultsOf({op, symbols, std::move(found.args), where});
+  OperatorCall call{op, symbols, std::move(found.args), where};
+  std::vector<ResultType> results = resultsOf(call);
   Node *node = graph.call(op.target(), std::move(args), std::move(kwargs), std::move(results));
   if (where.known())
     node->location = where;
   for (uint32_t i = 0; i < op.schema.arguments.size(); ++i)
     if (op.schema.arguments[i].type.mutated)
       node->mutatedArgs.push_back(i);
+  if (made) {
+    call.where = node->location;
+    made->emplace(std::move(call));
+  }
   return node;
 }
 

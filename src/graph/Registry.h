@@ -49,10 +49,11 @@ OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbo
 std::vector<ResultType> resultsOf(const OperatorCall &call);
 
 /// Binds and runs the fake function, then adds the node: the way every traced call enters a graph.
-/// `packet` as for resolve(). Throws DiagnosticError at `where`.
+/// `packet` as for resolve(). Throws DiagnosticError at `where`. `made`, where it is asked for, is
+/// the call as it was bound.
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs = {},
-               const SourceLocation &where = {});
+               const SourceLocation &where = {}, std::optional<OperatorCall> *made = nullptr);
 
 /// The bound call of a node that calls a registered operator; nullopt for launches and unknown
 /// targets.

@@ -28,10 +28,16 @@ void Budget::pay(uint64_t steps) {
 }
 
 void Budget::take(size_t bytes) {
-  check(bytes);
+  Budget *budget = currentBudget;
+  if (!budget) {
+    threadHolds += static_cast<int64_t>(bytes);
+    return;
+  }
+  uint64_t holds = budget->bytes();
+  if (bytes && (bytes > budget->maxBytes || holds > budget->maxBytes - bytes))
+    budget->refuseBytes(bytes);
   threadHolds += static_cast<int64_t>(bytes);
-  if (currentBudget)
-    currentBudget->most = std::max(currentBudget->most, currentBudget->bytes());
+  budget->most = std::max(budget->most, budget->bytes());
 }
 
 void Budget::check(size_t bytes) {

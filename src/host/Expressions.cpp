@@ -171,6 +171,7 @@ Value Evaluator::evalSlicePart(const Ptr<syntax::Expr> &part) {
 
 std::vector<Value> Evaluator::evalElements(const syntax::List<syntax::Expr> &elements) {
   std::vector<Value> out;
+  out.reserve(elements.size());
   for (const auto &e : elements) {
     if (auto *starred = as<Starred>(e.get())) {
       Value value = eval(*starred->value);
@@ -412,6 +413,7 @@ CallArgs Evaluator::evalArguments(const Call &e) {
       interpreter.raise("TypeError", "got multiple values for keyword argument '" + name + "'");
     args.keywords.emplace_back(name, std::move(value));
   };
+  args.keywords.reserve(e.keywords.size());
   for (const auto &k : e.keywords) {
     Value value = eval(*k->value);
     at(*k->value);

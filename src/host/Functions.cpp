@@ -46,6 +46,7 @@ public:
       : interpreter(i), function(f), args(*f.parameters), names(n) {}
 
   void bind(CallArgs &call) {
+    positional.reserve(args.posonlyargs.size() + args.args.size());
     for (const auto *list : {&args.posonlyargs, &args.args})
       for (const auto &a : *list)
         positional.push_back(&a->arg);
@@ -60,6 +61,7 @@ private:
   const Arguments &args;
   Namespace &names;
   std::vector<const std::string *> positional;
+  size_t bound = 0; ///< so many of them are given by position
 
   [[noreturn]] void fail(const std::string &what) {
     interpreter.raise("TypeError", function.name + "() " + what);
@@ -76,7 +78,8 @@ private:
       fail("takes " + range + " but " + std::to_string(given) +
            (given == 1 ? " was given" : " were given"));
     }
-    for (size_t i = 0; i < std::min(given, positional.size()); ++i)
+    bound = std::min(given, positional.size());
+    for (size_t i = 0; i < bound; ++i)
       names.set(*positional[i], std::move(call.positional[i]));
     if (args.vararg) {
       auto from =
@@ -112,7 +115,7 @@ private:
   void fillDefaults() {
     std::vector<std::string> missing;
     size_t firstDefault = positional.size() - function.defaults.size();
-    for (size_t i = 0; i < positional.size(); ++i) {
+    for (size_t i = bound; i < positional.size(); ++i) {
       if (names.find(*positional[i]))
         continue;
       if (i < firstDefault)
@@ -154,6 +157,7 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
       def ? state.factsOf(def, &def->args, def->body) : state.factsOfLambda(*lambda);
   auto scope = std::make_shared<Scope>();
   scope->names = std::make_shared<Namespace>();
+  scope->names->reserve(facts.locals.size());
   scope->globals = globals;
   scope->parent = closure;
   scope->module = module;
@@ -354,7 +358,7 @@ Signature::Signature(std::string_view text) : source(text) {
 
 std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view function,
                                    const CallArgs &args) const {
-  std::string name = std::string(function) + "()";
+  auto called = [&] { return std::string(function) + "()"; };
   std::vector<std::optional<Value>> slots(parameters.size());
   std::vector<bool> used(args.keywords.size());
   size_t next = 0;
@@ -370,7 +374,7 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
       slots[i] = args.positional[next++];
   }
   if (next < args.positional.size())
-    interpreter.raise("TypeError", name + " takes " + plural(next, "positional argument") +
+    interpreter.raise("TypeError", called() + " takes " + plural(next, "positional argument") +
                                        " but " + std::to_string(args.positional.size()) +
                                        " were given");
   for (size_t k = 0; k < args.keywords.size(); ++k)
@@ -380,12 +384,13 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
       if (!named || parameters[i].name != args.keywords[k].first)
         continue;
       if (slots[i])
-        interpreter.raise("TypeError",
-                          name + " got multiple values for argument '" + parameters[i].name + "'");
+        interpreter.raise("TypeError", called() + " got multiple values for argument '" +
+                                           parameters[i].name + "'");
       slots[i] = args.keywords[k].second;
       used[k] = true;
     }
   std::vector<Value> bound;
+  bound.reserve(parameters.size());
   host::Dict rest;
   bool takesRest = false;
   for (size_t k = 0; k < used.size(); ++k)
@@ -400,11 +405,11 @@ std::vector<Value> Signature::bind(Interpreter &interpreter, std::string_view fu
       slots[i] = parameters[i].fallback;
     if (!slots[i])
       interpreter.raise("TypeError",
-                        name + " missing required argument: '" + parameters[i].name + "'");
+                        called() + " missing required argument: '" + parameters[i].name + "'");
     bound.push_back(std::move(*slots[i]));
   }
   if (!takesRest && rest.size())
-    interpreter.raise("TypeError", name + " got an unexpected keyword argument '" +
+    interpreter.raise("TypeError", called() + " got an unexpected keyword argument '" +
                                        rest.items()[0].first.str() + "'");
   return bound;
 }

@@ -543,11 +543,14 @@ Value LateImport::resolve(Interpreter &interpreter) {
 
 std::optional<Value> settled(Interpreter &interpreter, Namespace &names, std::string_view name) {
   const Value *found = names.find(name);
-  if (!found)
-    return std::nullopt;
-  auto late = found->shared<LateImport>();
+  return found ? std::optional(settled(interpreter, names, name, *found)) : std::nullopt;
+}
+
+Value settled(Interpreter &interpreter, Namespace &names, std::string_view name,
+              const Value &found) {
+  auto late = found.shared<LateImport>();
   if (!late)
-    return *found;
+    return found;
   Value value = late->resolve(interpreter);
   names.set(name, value);
   return value;

@@ -281,6 +281,8 @@ private:
 
 /// What a name of a module stands for, a late import looked up; nullopt when there is no such name.
 std::optional<Value> settled(Interpreter &, Namespace &names, std::string_view name);
+/// The same of what was found there.
+Value settled(Interpreter &, Namespace &names, std::string_view name, const Value &found);
 
 /// A call of a generator function that has not begun. run() runs the body to its end; each `yield`
 /// hands its value to the sink, on whose return the body goes on. What the sink throws is raised at

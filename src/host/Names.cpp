@@ -273,7 +273,7 @@ static bool binds(const Scope &scope, std::string_view name) {
   return scope.locals && scope.locals->find(name) != scope.locals->end();
 }
 static bool listed(const NameSet *names, std::string_view name) {
-  return names && names->find(name) != names->end();
+  return names && !names->empty() && names->find(name) != names->end();
 }
 
 std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
@@ -285,18 +285,19 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
   for (const Scope *s = &scope; s; s = s->parent.get()) {
     // What a call has bound is its own, whatever else may have the name.
     bool isCall = s->form == Scope::Form::Function || s->form == Scope::Form::Comprehension;
-    if (isCall && s->names->find(name))
-      if (auto found = settled(interpreter, *s->names, name))
-        return found;
+    if (isCall)
+      if (const Value *found = s->names->find(name))
+        return settled(interpreter, *s->names, name, *found);
     if (listed(s->globalNames, name) || s->form == Scope::Form::Module)
       break;
     bool visible = s->form == Scope::Form::Class ? s == &scope : binds(*s, name);
     if (!visible)
       continue;
-    if (auto found = settled(interpreter, *s->names, name))
-      return found;
-    if (s->form == Scope::Form::Class)
+    if (s->form == Scope::Form::Class) {
+      if (auto found = settled(interpreter, *s->names, name))
+        return found;
       continue;
+    }
     interpreter.raise(s == &scope ? "UnboundLocalError" : "NameError",
                       s == &scope
                           ? "cannot access local variable '" + std::string(name) +
@@ -331,7 +332,7 @@ static std::string_view adviceFor(std::string_view name) {
 Value Evaluator::load(const Name &name) {
   at(name);
   if (auto found = lookupName(interpreter, *scope, name.id))
-    return *found;
+    return std::move(*found);
   if (std::string_view advice = adviceFor(name.id); !advice.empty())
     interpreter.refuse("'" + name.id + "' is not supported in host code; " + std::string(advice));
   interpreter.raise("NameError", "name '" + name.id + "' is not defined");

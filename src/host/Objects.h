@@ -257,6 +257,8 @@ public:
 /// traces computes when the program runs.
 class SymFloat : public Object {
 public:
+  using Told = SymFloat;
+  static constexpr Base told = Base::SymbolicNumber;
   /// What `operands` are put together by: a BinaryOp, "neg", a function of `math`, or nothing for
   /// the one operand itself, which is a number, a SymInt or a SymFloat.
   std::variant<std::monostate, BinaryOp, std::string> operation;
@@ -266,6 +268,7 @@ public:
   virtual std::string advice() const;
   /// Whether it is an int all the same: a count that a tensor holds.
   virtual bool isWhole() const { return false; }
+  Base baseKind() const final { return Base::SymbolicNumber; }
   explicit SymFloat(Value v) : operands{std::move(v)} {}
   SymFloat(BinaryOp op, Value a, Value b) : operation(op), operands{std::move(a), std::move(b)} {}
   SymFloat(std::string function, Value v)

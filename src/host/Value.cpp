@@ -20,7 +20,8 @@ Value *std::allocator<Value>::allocate(size_t n) {
   if (n > SIZE_MAX / sizeof(Value))
     throw std::bad_array_new_length();
   size_t bytes = n * sizeof(Value);
-  Budget::pay(n / 16); // copying some elements is as long as evaluating an expression
+  if (n >= 16)
+    Budget::pay(n / 16); // copying some elements is as long as evaluating an expression
   Budget::take(bytes);
   try {
     return static_cast<Value *>(::operator new(bytes));
@@ -147,29 +148,33 @@ void Positional::refuseCount(size_t count) const {
 }
 
 void Value::dropChain() {
-  bool isLast = std::visit(
-      [](const auto &held) {
-        if constexpr (requires { held.use_count(); })
-          return held.use_count() == 1;
-        else
-          return false;
-      },
-      storage);
-  if (!isLast)
-    return;
-  // What an element drops in its turn waits here, so that one call at a time is under way.
+  // What an element drops in its turn waits here, so that few calls at a time are under way.
   static thread_local std::vector<Storage> *waiting = nullptr;
+  static thread_local unsigned depth = 0;
+  constexpr unsigned mostNested = 16;
+  if (depth && depth < mostNested) {
+    ++depth;
+    {
+      Storage next = std::move(storage);
+    }
+    --depth;
+    return;
+  }
   if (waiting) {
     waiting->push_back(std::move(storage));
     return;
   }
   std::vector<Storage> chain;
   waiting = &chain;
-  chain.push_back(std::move(storage));
+  depth = 1;
+  {
+    Storage next = std::move(storage);
+  }
   while (!chain.empty()) {
     Storage next = std::move(chain.back());
     chain.pop_back();
   }
+  depth = 0;
   waiting = nullptr;
 }
 
@@ -700,12 +705,12 @@ std::vector<Value> Set::elements() const {
 }
 
 /// Names of a call are few: they are compared, not looked up, until there are more.
-static constexpr size_t mostCompared = 8;
+static constexpr size_t mostCompared = 12;
 
 const Value *Namespace::find(std::string_view name) const {
   if (entries.size() <= mostCompared) {
     for (const auto &[known, value] : entries)
-      if (known == name)
+      if (known.size() == name.size() && (name.empty() || known[0] == name[0]) && known == name)
         return &value;
     return nullptr;
   }

@@ -10,11 +10,13 @@
 #include "support/Diagnostics.h"
 #include "symbolic/Expr.h"
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -46,6 +48,9 @@ class Interpreter;
 class Class;
 class Object;
 struct CallArgs;
+
+/// The object as T, or null.
+template <typename T> T *objectAs(Object *object);
 
 /// A value of another kind than what works on it takes, or too few of them. Thrown by the checked
 /// accessors below; a call of a built-in makes it a TypeError that names the built-in.
@@ -130,7 +135,7 @@ public:
   Value &operator=(Value &&) = default;
   /// Chains of lists and objects may be longer than the stack is deep.
   ~Value() {
-    if (kind() >= Kind::Tuple)
+    if (kind() >= Kind::Tuple && isLast())
       dropChain();
   }
   Value(bool v) : storage(v) {}
@@ -205,11 +210,10 @@ public:
   const std::vector<Value> &elements() const { return isTuple() ? tuple() : list(); }
 
   /// `if (auto *kernel = value.as<JitFunction>())`: the object as T, or null.
-  template <typename T> T *as() const {
-    return isObject() ? dynamic_cast<T *>(object().get()) : nullptr;
-  }
+  template <typename T> T *as() const { return isObject() ? objectAs<T>(object().get()) : nullptr; }
   template <typename T> std::shared_ptr<T> shared() const {
-    return isObject() ? std::dynamic_pointer_cast<T>(object()) : nullptr;
+    T *found = as<T>();
+    return found ? std::shared_ptr<T>(object(), found) : nullptr;
   }
   /// The object as T; another value throws WrongValue. `what` says what is wanted: "an instance".
   template <typename T> T &expect(std::string_view what) const {
@@ -236,6 +240,28 @@ private:
   [[noreturn]] void refuseKind(Kind wanted) const;
   [[noreturn]] void refuseKind(std::string_view what) const;
   void dropChain();
+  template <typename T> bool isLastOf() const {
+    return std::get_if<std::shared_ptr<T>>(&storage)->use_count() == 1;
+  }
+  /// Whether nobody else holds what it holds: what may hold other values.
+  bool isLast() const {
+    switch (kind()) {
+    case Kind::Tuple:
+      return isLastOf<const Tuple>();
+    case Kind::List:
+      return isLastOf<List>();
+    case Kind::Dict:
+      return isLastOf<Dict>();
+    case Kind::Set:
+      return isLastOf<Set>();
+    case Kind::Slice:
+      return isLastOf<const Slice>();
+    case Kind::Object:
+      return isLastOf<Object>();
+    default:
+      return false;
+    }
+  }
   Storage storage;
 };
 
@@ -328,6 +354,7 @@ private:
 class Namespace {
 public:
   const Value *find(std::string_view name) const;
+  void reserve(size_t count) { entries.reserve(count); }
   /// The value of a name that must be there, else throws WrongValue.
   const Value &at(std::string_view name) const;
   void set(std::string_view name, Value value);
@@ -336,9 +363,23 @@ public:
   const std::vector<std::pair<std::string, Value>> &items() const { return entries; }
 
 private:
+  /// Of the length and both ends: names are short, and are asked for far more often than they are
+  /// alike there.
   struct TextHash {
     using is_transparent = void;
-    size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
+    size_t operator()(std::string_view s) const {
+      uint64_t first = 0, last = 0;
+      if (s.size() >= sizeof first) {
+        std::memcpy(&first, s.data(), sizeof first);
+        std::memcpy(&last, s.data() + s.size() - sizeof last, sizeof last);
+      } else {
+        for (char c : s)
+          first = first << 8 | static_cast<unsigned char>(c);
+      }
+      uint64_t mixed = (first ^ (last << 7 | last >> 57)) + s.size();
+      mixed *= 0x9e3779b97f4a7c15ull;
+      return mixed ^ mixed >> 32;
+    }
   };
   std::vector<std::pair<std::string, Value>> entries;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> index;
@@ -419,7 +460,24 @@ public:
                               const Value & /*next*/) {}
   /// The class of the user's that it is of, though it is no Instance; null for others.
   virtual const Class *userClass() const { return nullptr; }
+
+  /// Classes that are asked for all the time and that others derive from: objectAs() knows them
+  /// without a search. Such a class has its `Told` and `told`, and its objects give the latter.
+  enum class Base : uint8_t { Other, Tensor, SymbolicNumber };
+  virtual Base baseKind() const { return Base::Other; }
 };
+
+template <typename T>
+concept ToldByBase = requires { requires std::is_same_v<typename T::Told, T>; };
+
+template <typename T> T *objectAs(Object *object) {
+  if constexpr (ToldByBase<T>)
+    return object && object->baseKind() == T::told ? static_cast<T *>(object) : nullptr;
+  else if constexpr (std::is_final_v<T>)
+    return object && &typeid(*object) == &typeid(T) ? static_cast<T *>(object) : nullptr;
+  else
+    return dynamic_cast<T *>(object);
+}
 
 /// torch.float32, tl.float32, tl.pointer_type(tl.float32).
 class DType final : public Object {

@@ -47,7 +47,12 @@ bool stackIsLow(size_t reserve) {
     return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) -
                reinterpret_cast<uintptr_t>(coroutineStack.base) <
            reserve;
-  static thread_local const Bounds bounds = ownStack();
+  static thread_local Bounds bounds;
+  static thread_local bool isKnown = false;
+  if (!isKnown) {
+    bounds = ownStack();
+    isKnown = true;
+  }
   auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   bool isOwn = here >= bounds.lowest && here < bounds.highest;
   return isOwn && here - bounds.lowest < reserve;

@@ -4,6 +4,7 @@
 #include "archive/SymbolicText.h"
 #include "graph/HostSteps.h"
 #include "support/Diagnostics.h"
+#include "symbolic/Linear.h"
 
 #include <algorithm>
 
@@ -12,18 +13,6 @@ namespace pellucid::trace {
 using namespace graph;
 using package::JsonWriter;
 using symbolic::ExprOp;
-
-/// symbol * factor + offset, when `size` is that.
-static bool isLinear(const Expr &size, const std::string &symbol, int64_t &factor,
-                     int64_t &offset) {
-  auto at = [&](int64_t value) { return substitute(size, {{symbol, Expr(value)}}).constant(); };
-  auto zero = at(0), one = at(1);
-  if (!zero || !one || *one == *zero)
-    return false;
-  offset = *zero;
-  factor = *one - *zero;
-  return size == Expr::symbol(symbol) * factor + offset;
-}
 
 static std::map<std::string, SizeSource> sourcesOf(const Program &program, const Graph &graph) {
   std::map<std::string, SizeSource> sources;
@@ -36,9 +25,10 @@ static std::map<std::string, SizeSource> sourcesOf(const Program &program, const
     const TensorType &type = placeholders[i]->result()->type();
     for (size_t d = 0; d < type.rank(); ++d)
       for (const std::string &symbol : type.shape[d].symbols()) {
-        SizeSource source{placeholders[i]->name(), d};
-        if (!isLinear(type.shape[d], symbol, source.factor, source.offset))
+        auto linear = symbolic::linearIn(type.shape[d], symbol);
+        if (!linear)
           continue;
+        SizeSource source{placeholders[i]->name(), d, linear->factor, linear->offset};
         auto [known, isNew] = sources.try_emplace(symbol, source);
         if (!isNew && known->second.factor != 1 && source.factor == 1)
           known->second = source;

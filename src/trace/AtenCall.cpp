@@ -891,6 +891,9 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   std::vector<Argument> positional;
   KeywordArguments keywords;
   std::vector<h::Value> tensors;
+  positional.reserve(args.positional.size());
+  keywords.reserve(args.keywords.size());
+  tensors.reserve(args.positional.size());
   for (const h::Value &value : args.positional) {
     collectTensors(value, tensors);
     positional.push_back(toArgument(tracer, interpreter, value));

@@ -12,6 +12,9 @@ namespace pellucid::trace {
 /// methods. Methods that have no rule of their own are the ATen operator of that name.
 class TensorObject : public host::Object {
 public:
+  using Told = TensorObject;
+  static constexpr Base told = Base::Tensor;
+  Base baseKind() const final { return Base::Tensor; }
   TensorObject(Tracer &t, TracedTensor x) : tracer(t), tensor(std::move(x)) {}
 
   Tracer &tracer;

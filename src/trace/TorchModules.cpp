@@ -4,6 +4,7 @@
 #include "trace/AtenComposites.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
+#include "trace/ModuleWalk.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
@@ -523,6 +524,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                  return convertInPlace(tracer, inner, a);
                                }));
     nn->globals->set("_move_in_place", h::native("to", "tensor, device", moveInPlace));
+    addModuleWalk(*nn);
     // What torch.nn.init lends to the constructors is no name of torch.nn.
     for (const auto &[name, value] : nn->globals->items())
       if (!name.starts_with("__") && !init->globals->find(name))

@@ -284,9 +284,9 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
                                        const std::vector<TracedTensor *> &operands,
                                        const SourceLocation &where) {
   current->setLocation(where);
-  Node *node =
-      emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs), where);
-  std::optional<OperatorCall> call = callOf(*node, registry, symbols());
+  std::optional<OperatorCall> call;
+  Node *node = emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs),
+                        where, &call);
   std::optional<size_t> self = aliasedOperand(*call, operands);
   Aliasing aliasing = self ? call->op.aliasingOf(*call) : Aliasing::Fresh;
   // Whether a reshape is a view hangs on strides; what is a view by its kind does not.
@@ -315,7 +315,7 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
     results.push_back(std::move(tensor));
   }
   if (gradients.available)
-    called.emplace(*call);
+    called.emplace(std::move(*call));
   if (recorder && recorder->isRecording())
     recorder->recorded(operands, results);
   return results;

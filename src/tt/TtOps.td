@@ -414,6 +414,14 @@ def HistogramOp : TtOp<"histogram", [Pure]> {
   let hasVerifier = 1;
 }
 
+def DistributeOp : TtOp<"distribute", [Pure]> {
+  let summary = "src in ascending order of digits, equal ones as they stood; counts of each digit";
+  let arguments = (ins AnyTile:$src, IntTile:$digits);
+  let results = (outs AnyTile:$result, IntTile:$counts);
+  let assemblyFormat = "$src `by` $digits attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 //===--- grid and ranges ----------------------------------------------------------------------===//
 
 class GridOp<string mnemonic> : TtOp<mnemonic, [Pure]> {

@@ -290,7 +290,7 @@ LogicalResult SplitOp::verify() {
   return success();
 }
 
-//===--- gather, histogram, make_range --------------------------------------------------------===//
+//===--- gather, histogram, distribute, make_range --------------------------------------------===//
 
 void GatherOp::build(OpBuilder &builder, OperationState &state, Value src, Value indices,
                      int axis) {
@@ -331,6 +331,25 @@ LogicalResult HistogramOp::verify() {
   if (getMask() && getMask().getType() != maskTypeFor(getSrc().getType()))
     return emitOpError() << "expects a mask of type " << maskTypeFor(getSrc().getType()) << ", got "
                          << getMask().getType();
+  return success();
+}
+
+LogicalResult DistributeOp::verify() {
+  RankedTensorType src = tileOf(getSrc()), digits = tileOf(getDigits()),
+                   counts = tileOf(getCounts());
+  // distribute_c1
+  if (src.getRank() != 1 || digits.getShape() != src.getShape())
+    return emitOpError() << "expects a digit for each element of a tile of one dim, got "
+                         << getDigits().getType() << " for " << src;
+  // distribute_c2
+  if (tileOf(getResult()).getShape() != src.getShape() ||
+      tileOf(getResult()).getElementType() != src.getElementType())
+    return emitOpError() << "expects a result of type " << src << ", got " << getResult().getType();
+  // distribute_c3
+  if (counts.getRank() != 1 || !counts.getElementType().isInteger(32) ||
+      !llvm::isPowerOf2_64(counts.getDimSize(0)) || counts.getDimSize(0) < 32)
+    return emitOpError() << "expects counts of a power of two of digits, 32 and more, as i32, got "
+                         << getCounts().getType();
   return success();
 }
 

@@ -121,6 +121,48 @@ void KernelEmitter::emitHistogram(tt::HistogramOp op) {
   buffers[op.getResult()] = bins;
 }
 
+// Digits are counted first, then each element goes where its digit has come to.
+void KernelEmitter::emitDistribute(tt::DistributeOp op) {
+  TileBuffer result = allocateFor(op.getResult()), counts = allocateFor(op.getCounts()),
+             next = allocateFor(op.getCounts());
+  llvm::Type *type = b.i32(), *element = memoryType(b.getContext(), result.element);
+  int64_t count = counts.shape[0];
+  auto at = [&](const TileBuffer &area, Value *digit) {
+    return b.CreateGEP(type, area.base, digit);
+  };
+  auto digitOf = [&](LaneEvaluator &chunk, IndexMapId place) {
+    Value *digit = b.CreateZExtOrTrunc(chunk.evaluateVector(op.getDigits(), place), b.i64());
+    return b.CreateAnd(digit, b.getInt64(count - 1));
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(count), 1, true,
+           [&](Value *digit) { b.CreateStore(b.getInt32(0), at(counts, digit)); });
+  NestShape nest = nestOver(tileType(op.getDigits()).getShape(), {op.getDigits(), op.getSrc()});
+  nest.lanes = 1;
+  emitNest(nest, {op.getDigits()}, {}, [&](LaneEvaluator &chunk, IndexMapId place) {
+    Value *address = at(counts, digitOf(chunk, place));
+    b.CreateStore(b.CreateAdd(b.CreateLoad(type, address), b.getInt32(1)), address);
+  });
+  llvm::AllocaInst *sum = emitVariable(b, type);
+  b.CreateStore(b.getInt32(0), sum);
+  emitLoop(b, b.getInt64(0), b.getInt64(count), 1, true, [&](Value *digit) {
+    Value *before = b.CreateLoad(type, sum);
+    b.CreateStore(before, at(next, digit));
+    b.CreateStore(b.CreateAdd(before, b.CreateLoad(type, at(counts, digit))), sum);
+  });
+  emitNest(nest, {op.getDigits(), op.getSrc()}, {}, [&](LaneEvaluator &chunk, IndexMapId place) {
+    Value *address = at(next, digitOf(chunk, place)), *to = b.CreateLoad(type, address);
+    b.CreateStore(b.CreateAdd(to, b.getInt32(1)), address);
+    Value *value = chunk.evaluateVector(op.getSrc(), place);
+    if (value->getType() != element)
+      value = b.CreateZExt(value, element); // a bool takes a byte
+    b.CreateStore(value, b.CreateGEP(element, result.base, b.CreateZExt(to, b.i64())));
+  });
+  for (const TileBuffer &area : {result, counts, next})
+    scratch->touch(area, op);
+  buffers[op.getResult()] = result;
+  buffers[op.getCounts()] = counts;
+}
+
 void KernelEmitter::emitCat(tt::CatOp op) {
   TileBuffer whole = allocateFor(op.getResult());
   uint64_t offset = 0;

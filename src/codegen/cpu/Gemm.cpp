@@ -36,8 +36,8 @@ mlir::Type mlirType(DataType type, mlir::MLIRContext *context) {
 }
 
 /// k of a block: what a program packs for itself stays in the second-level cache, and so many f32
-/// are summed in one register; of products of tiles: two panels stay in the first-level cache.
-constexpr int64_t blockDepth = 256, tileBlockDepth = 512;
+/// are summed in one register. Two panels of a block, of f64 one, stay in the first-level cache.
+constexpr int64_t blockDepth = 256, narrowBlockDepth = 512;
 
 /// Half of the smallest second-level cache of a core with AVX-512.
 constexpr int64_t bandBytes = int64_t(512) << 10;
@@ -48,6 +48,10 @@ public:
       : l(kernel), b(kernel.b), hasBias(options.bias), unpacked(options.unpacked), sums(kernel) {
     if (hasTileProducts(l.level) && hasProductUnits(l.level, l.type))
       tiles.emplace(l);
+    if (isWidened()) {
+      wideA = l.reserveScratch(package::productRows * blockDepth * wideBytes);
+      wideB = l.reserveScratch(blockDepth * package::productColumns * wideBytes);
+    }
     if (unpacked)
       ownPanels = l.reserveScratch(blockDepth * package::productColumns * l.elementBytes());
   }
@@ -135,9 +139,7 @@ private:
 
   void emitBlocks() {
     Value *whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
-    Value *step = tiles                         ? b.getInt64(tileBlockDepth)
-                  : l.type == DataType::Float32 ? b.getInt64(blockDepth)
-                                                : whole;
+    Value *step = b.getInt64(l.elementBytes() == 2 && !isWidened() ? narrowBlockDepth : blockDepth);
     if (unpacked)
       step = b.CreateSelect(isFew, b.getInt64(blockDepth), step);
     // Without any k the sums are zero all the same.
@@ -168,6 +170,8 @@ private:
     }
     if (tiles)
       return tiles->emitBlock(block, sums);
+    if (isWidened())
+      widen(block);
     Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
     LaneValue always = LaneValue::uniform(b.getTrue());
     ProductBlock::Finish finish{
@@ -176,6 +180,41 @@ private:
         [&](Value *row, Value *column, Value *sum) { storeSums(row, column, sum, always); }};
     block.finish = &finish;
     emitVectorBlock(l, block, sums);
+  }
+
+  /// f16 is made f32 once for each block: in front of each multiplication that takes as many
+  /// instructions as the multiplications.
+  bool isWidened() const { return l.type == DataType::Float16; }
+  static constexpr int64_t wideBytes = 4, wideLanes = 16;
+
+  void widen(ProductBlock &block) {
+    auto copy = [&](Value *from, Value *to, Value *count) {
+      auto part = [&](Value *at, const LaneValue &mask) {
+        LaneValue pointer = LaneValue::ramp(l.elementAt(from, at), b.getInt64(l.elementBytes()));
+        LaneValue loaded = l.memory.load(l.element, pointer, mask, {}, wideLanes);
+        b.CreateAlignedStore(widenFloat(b, toVector(b, loaded, wideLanes), l.element),
+                             b.CreateGEP(l.sum, to, at), llvm::Align(wideBytes));
+      };
+      Value *whole = b.CreateAnd(count, b.getInt64(-wideLanes));
+      emitLoop(b, b.getInt64(0), whole, wideLanes, false,
+               [&](Value *at) { part(at, LaneValue::uniform(b.getTrue())); });
+      emitWhen(b, b.CreateICmpSLT(whole, count),
+               [&] { part(whole, LaneValue::prefix(b.CreateSub(count, whole))); });
+    };
+    emitLoop(b, b.getInt64(0), block.rows, 1, false, [&](Value *row) {
+      copy(l.elementAt(block.a, b.CreateMul(row, block.lda)),
+           b.CreateGEP(l.sum, wideA, b.CreateMul(row, b.getInt64(blockDepth))), block.count);
+    });
+    Value *stride = b.getInt64(blockDepth * package::productPanel);
+    emitLoop(b, b.getInt64(0), b.getInt64(package::productColumns / package::productPanel), 1,
+             false, [&](Value *panel) {
+               copy(l.elementAt(block.panels, b.CreateMul(panel, block.panelStride)),
+                    b.CreateGEP(l.sum, wideB, b.CreateMul(panel, stride)),
+                    b.CreateMul(block.count, b.getInt64(package::productPanel)));
+             });
+    block.a = wideA, block.lda = b.getInt64(blockDepth);
+    block.panels = wideB, block.panelStride = stride;
+    block.isWide = true;
   }
 
   LaneValue place(Value *base, Value *step, Value *row, Value *column) {
@@ -223,6 +262,7 @@ private:
   Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias;
   PanelSource source;
   Value *isFew = nullptr, *ownPanels = nullptr; ///< of unpacked
+  Value *wideA, *wideB;                         ///< scratch, where isWidened
 };
 
 void emitPack(LibraryKernel &l) {

@@ -159,6 +159,7 @@ void KernelEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::ScanOp>([&](auto scan) { emitScan(scan); })
       .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
       .Case<tt::HistogramOp>([&](auto histogram) { emitHistogram(histogram); })
+      .Case<tt::DistributeOp>([&](auto distribute) { emitDistribute(distribute); })
       .Case<tt::CatOp>([&](auto cat) { emitCat(cat); })
       .Case<tt::UnsplatOp>([&](auto unsplat) { emitUnsplat(unsplat); })
       .Case<tt::AtomicRMWOp>([&](auto atomic) { emitAtomicRmw(atomic); })

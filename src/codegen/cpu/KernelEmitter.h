@@ -139,6 +139,7 @@ private:
   void emitColumnReduce(tt::ReduceOp op, const NestShape &nest, unsigned axis);
   void emitScan(tt::ScanOp op);
   void emitHistogram(tt::HistogramOp op);
+  void emitDistribute(tt::DistributeOp op);
   void emitCat(tt::CatOp op);
   void emitUnsplat(tt::UnsplatOp op);
 

@@ -18,6 +18,7 @@ struct ProductBlock {
   llvm::Value *count;                ///< of k; but for the last block a multiple of depthUnit
   llvm::Value *first;                ///< an i1: the sums begin here
   int64_t depthStride = package::productPanel; ///< from one group of terms to the next, in groups
+  bool isWide = false; ///< A and the panels hold elements as wide as sums, whatever the type is
   bool narrow = false; ///< columns beyond the last are left out by vectors, not by all 64
   /// Where `finished` (an i1), sums do not go to memory but, once they are whole, here: of one row,
   /// from `column` on. `added` makes them the result, all of them before the first is stored.

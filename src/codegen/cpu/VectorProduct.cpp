@@ -17,10 +17,12 @@ namespace {
 class VectorBlock {
 public:
   VectorBlock(LibraryKernel &kernel, const ProductBlock &block, const ProductSums &sums)
-      : l(kernel), b(kernel.b), block(block), sums(sums), group(package::packedGroup(kernel.type)) {
+      : l(kernel), b(kernel.b), block(block), sums(sums),
+        group(block.isWide ? 1 : package::packedGroup(kernel.type)) {
     bool wide = hasAvx512(l.level);
     lanes = (wide ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
-    vectors = wide ? 4 : 2;
+    vectors = 2;
+    rowsAtOnce = wide ? 12 : 6;
     type = lanesOf(l.sum, lanes);
   }
 
@@ -49,9 +51,8 @@ public:
   }
 
 private:
-  static constexpr int64_t rowsAtOnce = 6;
   /// Blocks of other heights take the next of these and compute their last row again.
-  static constexpr int64_t heights[] = {1, 2, 4, 6};
+  static constexpr int64_t heights[] = {1, 2, 4, 6, 8, 12};
 
   /// Of `vectors` vectors. A function of its own: in one with several, the loops' sums were kept in
   /// memory by turns.
@@ -87,12 +88,18 @@ private:
       Value *count = l.smaller(b.CreateSub(block.rows, row), b.getInt64(rowsAtOnce));
       int64_t below = 0;
       for (int64_t height : heights) {
+        if (height > rowsAtOnce)
+          break;
         Value *fits = b.CreateAnd(b.CreateICmpSGT(count, b.getInt64(below)),
                                   b.CreateICmpSLE(count, b.getInt64(height)));
         emitWhen(b, fits, [&] { emitRegisters(row, count, column, height); });
         below = height;
       }
     });
+  }
+
+  Value *elementAt(Value *base, Value *index) {
+    return block.isWide ? b.CreateGEP(l.sum, base, index) : l.elementAt(base, index);
   }
 
   /// Where the vector `v` of the columns from `column` on begins in the panels.
@@ -102,7 +109,7 @@ private:
     Value *panel = b.CreateLShr(at, llvm::Log2_64(package::productPanel));
     Value *index =
         b.CreateAdd(b.CreateMul(panel, block.panelStride), b.CreateMul(inside, b.getInt64(group)));
-    return l.elementAt(block.panels, index);
+    return elementAt(block.panels, index);
   }
 
   /// Sums `height` rows, of which `count` are wanted, in registers.
@@ -112,7 +119,7 @@ private:
     llvm::SmallVector<Value *> rows;
     for (int64_t r = 0; r < height; ++r) {
       rows.push_back(b.CreateAdd(row, l.smaller(b.getInt64(r), lastRow)));
-      left.push_back(l.elementAt(block.a, b.CreateMul(rows.back(), block.lda)));
+      left.push_back(elementAt(block.a, b.CreateMul(rows.back(), block.lda)));
     }
     auto sumAt = [&](int64_t r, int64_t v) {
       return sums.at(rows[r], b.CreateAdd(column, b.getInt64(v * lanes)));
@@ -184,8 +191,8 @@ private:
     Value *inRow = b.CreateMul(inner, b.getInt64(group));
     llvm::SmallVector<Value *> from;
     for (Value *address : right)
-      from.push_back(l.elementAt(address, inPanel));
-    auto rowAt = [&](size_t r) { return l.elementAt(left[r], inRow); };
+      from.push_back(elementAt(address, inPanel));
+    auto rowAt = [&](size_t r) { return elementAt(left[r], inRow); };
     if (group == 1)
       return multiply([&](size_t v) { return loadVector(from[v]); },
                       [&](size_t r) { return loadScalar(rowAt(r)); });
@@ -238,10 +245,14 @@ private:
   }
 
   Value *loadVector(Value *address) {
-    llvm::Align align(l.elementBytes());
-    return widenFloat(b, b.CreateAlignedLoad(lanesOf(l.held, lanes), address, align), l.element);
+    if (block.isWide)
+      return b.CreateAlignedLoad(type, address, align());
+    llvm::Align held(l.elementBytes());
+    return widenFloat(b, b.CreateAlignedLoad(lanesOf(l.held, lanes), address, held), l.element);
   }
   Value *loadScalar(Value *address) {
+    if (block.isWide)
+      return splatTo(b, b.CreateAlignedLoad(l.sum, address, align()), lanes);
     Value *loaded = b.CreateAlignedLoad(l.held, address, llvm::Align(l.elementBytes()));
     return widenFloat(b, splatTo(b, loaded, lanes), l.element);
   }
@@ -265,7 +276,9 @@ private:
   CodeBuilder &b;
   const ProductBlock &block;
   const ProductSums &sums;
-  int64_t group, lanes, vectors;
+  /// What is held in registers: few vectors of many rows ask least of the second-level cache, and
+  /// a block of B for two vectors fits the first.
+  int64_t group, lanes, vectors, rowsAtOnce;
   llvm::Type *type;
   llvm::SmallVector<llvm::AllocaInst *> registers;
   llvm::SmallVector<Value *> left, right; ///< addresses: of rows of A, of vectors of the panels

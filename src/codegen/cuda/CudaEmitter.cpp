@@ -132,6 +132,7 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<tt::ScanOp>([&](auto scan) { emitScan(scan); })
       .Case<tt::GatherOp>([&](auto gather) { emitGather(gather); })
       .Case<tt::HistogramOp>([&](auto histogram) { emitHistogram(histogram); })
+      .Case<tt::DistributeOp>([&](auto distribute) { emitDistribute(distribute); })
       .Case<tt::CatOp>([&](auto cat) { emitCat(cat); })
       .Case<tt::DotOp>([&](auto dot) { emitDot(dot); })
       .Case<tt::AtomicRMWOp>([&](auto atomic) { emitAtomicRmw(atomic); })

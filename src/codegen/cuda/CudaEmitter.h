@@ -199,6 +199,8 @@ private:
   void emitGather(tt::GatherOp op);
   void emitCat(tt::CatOp op);
   void emitHistogram(tt::HistogramOp op);
+  // CudaDistribute.cpp
+  void emitDistribute(tt::DistributeOp op);
   void emitDot(tt::DotOp op);
   /// What a product adds to, as it is added up, and the product from that.
   Registers sumsOf(tt::DotOp op);

@@ -106,6 +106,10 @@ private:
           all(histogram, choice.anchor(tileOf(histogram.getSrc()).getShape()));
           set(histogram.getResult(), choice.anchor(tileOf(histogram.getResult()).getShape()));
         })
+        .Case<tt::DistributeOp>([&](auto distribute) {
+          all(distribute, choice.anchor(tileOf(distribute.getSrc()).getShape()));
+          set(distribute.getCounts(), choice.anchor(tileOf(distribute.getCounts()).getShape()));
+        })
         .Case<tt::ElementwiseInlineAsmOp>([&](auto assembly) {
           for (Value value : assembly->getResults())
             if (!assembly.getPure() && tileOf(value))

@@ -66,6 +66,21 @@ Layout Layout::cube(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   return layout;
 }
 
+Layout Layout::pieces(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  auto extent = static_cast<int32_t>(shape[0]);
+  auto point = [&](int32_t at) { return Point{at < extent ? at : 0}; };
+  int32_t next = 1, piece = std::max(1 << laneBits, extent / static_cast<int32_t>(warpCount));
+  for (unsigned bit = 0; bit < laneBits; ++bit, next *= 2)
+    layout.lanes.push_back(point(next));
+  for (; next < piece && next < extent; next *= 2)
+    layout.registers.push_back(point(next));
+  for (unsigned bit = 0; bit < llvm::Log2_32(warpCount); ++bit, next *= 2)
+    layout.warps.push_back(point(next));
+  return layout;
+}
+
 Layout Layout::product(llvm::ArrayRef<int64_t> shape, unsigned warpCount) {
   Layout layout;
   layout.shape.assign(shape.begin(), shape.end());

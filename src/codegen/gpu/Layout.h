@@ -38,6 +38,10 @@ public:
   static bool isCube(llvm::ArrayRef<int64_t> shape);
   static Layout cube(llvm::ArrayRef<int64_t> shape, unsigned warps);
 
+  /// A tile of one dim, a piece of it to each warp, which takes it by neighbouring lanes, one
+  /// register after another.
+  static Layout pieces(llvm::ArrayRef<int64_t> shape, unsigned warps);
+
   /// The sums of mma.sync.m16n8: each instruction's four registers come first; warps and then
   /// registers repeat its 16x8 elements, along the longer side first.
   static Layout product(llvm::ArrayRef<int64_t> shape, unsigned warps);

@@ -83,6 +83,8 @@ LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
   function.walk([&](tt::LoadOp op) { noteLoad(op.getPtr(), op.getType()); });
   function.walk([&](AsyncCopyOp op) { noteLoad(op.getPtr(), op.getBuffer().getType().getTile()); });
   function.walk([&](tt::DotOp op) { noteProduct(op); });
+  function.walk(
+      [&](tt::DistributeOp op) { distributed.insert(tileOf(op.getSrc()).getShape().vec()); });
 }
 
 std::optional<unsigned> LayoutChoice::contiguousDim(Value pointers) const {
@@ -212,6 +214,8 @@ Layout LayoutChoice::anchor(ArrayRef<int64_t> shape) const {
 }
 
 Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
+  if (distributed.count(shape.vec()))
+    return Layout::pieces(shape, target.getWarps());
   auto found = anchors.find(shape.vec());
   if (found == anchors.end() && Layout::isCube(shape))
     return Layout::cube(shape, target.getWarps());

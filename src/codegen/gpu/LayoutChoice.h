@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <map>
+#include <set>
 
 namespace pellucid::ttgpu {
 
@@ -89,6 +90,8 @@ private:
     unsigned sparse = 0, dense = 0;
   };
   std::map<std::vector<int64_t>, Steps> steps;
+  /// Shapes of tiles that are distributed by digits.
+  std::set<std::vector<int64_t>> distributed;
   /// Shapes of products by matrix units: tiles of these lie as the sums do.
   std::map<std::vector<int64_t>, Layout> products;
 };

@@ -103,6 +103,19 @@ ScanPlaces scanPlaces(tt::ScanOp op) {
   return {bytes, bytes <= mostForTwo ? 2u : 1u};
 }
 
+DistributionPlaces distributionPlaces(tt::DistributeOp op) {
+  constexpr uint64_t counterBytes = 4, digitsOfShare = 32;
+  uint64_t digits = tileOf(op.getCounts()).getNumElements(),
+           warps = uint64_t(1) << layoutOf(op.getSrc())->warps.size();
+  DistributionPlaces places;
+  places.starts = warps * digits * counterBytes;
+  places.counts = places.starts + digits * counterBytes;
+  places.shares = places.counts + digits * counterBytes;
+  places.exchange = llvm::alignTo(places.shares + digits / digitsOfShare * counterBytes, 16);
+  places.bytes = places.exchange + tileBytes(op.getSrc());
+  return places;
+}
+
 /// Along the axis there are registers and lanes alone.
 static bool staysInWarps(tt::ScanOp scan) {
   Layout layout = *layoutOf(scan.getSrcs()[0]);
@@ -134,6 +147,8 @@ Scratch scratchOf(Operation *op) {
       .Case<tt::HistogramOp>([](auto histogram) -> Scratch {
         return {static_cast<uint64_t>(tileOf(histogram.getResult()).getNumElements()) * 4};
       })
+      .Case<tt::DistributeOp>(
+          [](auto distribute) -> Scratch { return {distributionPlaces(distribute).bytes}; })
       .Case<tt::DotOp>([](auto dot) { return scratchOfProduct(dot); })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([](auto atomic) -> Scratch {
         Value old = atomic.getResult();

@@ -25,6 +25,13 @@ struct ScanPlaces {
 };
 ScanPlaces scanPlaces(tt::ScanOp op);
 
+/// What a distribution needs, in bytes from its place on: a counter of each digit for each warp,
+/// where each digit begins, how many there are of it and of 32 neighbouring ones, the elements.
+struct DistributionPlaces {
+  uint64_t starts, counts, shares, exchange, bytes;
+};
+DistributionPlaces distributionPlaces(tt::DistributeOp op);
+
 /// The operand of a product goes through shared memory on its way from registers.
 bool isShared(tt::DotOp dot, unsigned operand);
 /// Where an operand of this layout is to lie: neighbours of a thread stay neighbours.

@@ -5,6 +5,7 @@
 #include "graph/HostSteps.h"
 #include "reference/graph/Operators.h"
 #include "support/Diagnostics.h"
+#include "symbolic/Linear.h"
 
 #include <algorithm>
 #include <cstring>
@@ -246,8 +247,14 @@ private:
     const Tensor *t = std::get_if<Tensor>(&input);
     if (!t || t->rank() != v->type().rank())
       fail(node, "expects a tensor with " + std::to_string(v->type().rank()) + " dims");
-    for (size_t i = 0; i < t->rank(); ++i)
-      bindSymbol(node, v->type().shape[i], t->shape[i]);
+    for (size_t i = 0; i < t->rank(); ++i) {
+      const Expr &size = v->type().shape[i];
+      bindSymbol(node, size, t->shape[i]);
+      // A multiple of a symbol that is no dim itself.
+      for (const std::string &name : size.symbols())
+        if (auto linear = symbolic::linearIn(size, name); linear && !symbols.count(name))
+          bindSymbol(node, Expr::symbol(name), (t->shape[i] - linear->offset) / linear->factor);
+    }
   }
 
   void take(const Node &node, const Datum &input) {

@@ -116,6 +116,31 @@ static void evaluateHistogram(Machine &machine, Operation &op) {
   machine.setResult(op, std::move(bins));
 }
 
+/// What has no digit is reported, and counts as the first.
+static void evaluateDistribute(Machine &machine, Operation &op) {
+  const TileValue &source = machine.operand(op, 0), &digits = machine.operand(op, 1);
+  TileValue counts = zerosOf(op.getResult(1).getType());
+  std::vector<std::vector<int64_t>> places(counts.count());
+  for (int64_t i = 0; i < source.count(); ++i) {
+    int64_t digit = signExtended(digits.elements[i].bits, widthOf(digits.elementType));
+    if (digit < 0 || digit >= counts.count()) {
+      machine.report(op, "distribute",
+                     "has the digit " + std::to_string(digit) + " where there are " +
+                         std::to_string(counts.count()));
+      digit = 0;
+    }
+    places[digit].push_back(i);
+    ++counts.elements[digit].bits;
+  }
+  TileValue result = zerosOf(typeOf(op));
+  size_t next = 0;
+  for (const std::vector<int64_t> &ofDigit : places)
+    for (int64_t place : ofDigit)
+      result.elements[next++] = source.elements[place];
+  machine.setResult(op, std::move(result), 0);
+  machine.setResult(op, std::move(counts), 1);
+}
+
 static void evaluateRange(Machine &machine, Operation &op) {
   TileValue range = zerosOf(typeOf(op));
   int64_t first = cast<tt::MakeRangeOp>(op).getFirst();
@@ -163,6 +188,7 @@ void addShapeHandlers(HandlerTable &table) {
   table["tt.split"] = evaluateSplit;
   table["tt.gather"] = evaluateGather;
   table["tt.histogram"] = evaluateHistogram;
+  table["tt.distribute"] = evaluateDistribute;
   table["tt.make_range"] = evaluateRange;
   table["tt.get_program_id"] = evaluateProgramId;
   table["tt.get_num_programs"] = evaluateNumPrograms;

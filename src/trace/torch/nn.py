@@ -13,9 +13,6 @@ class Module(_Hooked, _Saved, _Named):
         if args:
             raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
 
-    def __call__(self, *args, **kwargs):
-        return self._called(args, kwargs) if "_hooks" in vars(self) else self.forward(*args, **kwargs)
-
     def forward(self, *input):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
@@ -162,31 +159,17 @@ class Module(_Hooked, _Saved, _Named):
         return iter([module for _, module in self.named_children()])
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        memo = set() if memo is None else memo
-        found = []
-        if self not in memo:
-            if remove_duplicate:
-                memo.add(self)
-            found.append((prefix, self))
-            for name, child in vars(self).items():
-                if isinstance(child, Module):
-                    found.extend(child.named_modules(memo, prefix + "." + name if prefix else name, remove_duplicate))
-        return iter(found)
+        return iter(_named_modules(Module, self, memo, prefix, remove_duplicate))
 
     def modules(self):
         return iter([module for _, module in self.named_modules()])
 
     def _named_tensors(self, accepts, prefix, recurse, remove_duplicate):
-        found, memo = [], set()
-        for path, module in self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]:
-            for name, value in vars(module).items():
-                if accepts(module, name, value) and not (remove_duplicate and value in memo):
-                    memo.add(value)
-                    found.append((path + "." + name if path else name, value))
-        return iter(found)
+        modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
+        return iter(_named_tensors(Parameter, modules, accepts, remove_duplicate))
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        return self._named_tensors(lambda module, name, value: isinstance(value, Parameter), prefix, recurse, remove_duplicate)
+        return self._named_tensors(None, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
         return iter([parameter for _, parameter in self.named_parameters("", recurse)])

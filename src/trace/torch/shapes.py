@@ -305,9 +305,8 @@ def tensor_split(input, indices_or_sections, dim=0):
     size = input.shape[dim]
     if isinstance(indices_or_sections, int):
         count = indices_or_sections
-        cuts = [0]
-        for i in range(count):
-            cuts.append(cuts[-1] + size // count + (1 if i < size % count else 0))
+        # The first parts are longer by one, so many as remain; no branch on a size that is not known.
+        cuts = [i * (size // count) + _smaller(i, size % count) for i in range(count + 1)]
     else:
         # Places as a slice has them: from the end below zero, and none beyond the tensor.
         places = indices_or_sections.tolist() if isinstance(indices_or_sections, torch.Tensor) else indices_or_sections
