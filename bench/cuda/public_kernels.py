@@ -5,6 +5,9 @@
     python3 bench/cuda/public_kernels.py compile FOLDER --pellucid DIR  # without a device: which launches compile, and to what
     python3 bench/cuda/public_kernels.py run FOLDER --pellucid DIR [--out results.json] [--only NAME]
 
+--table NAME takes another module's rows, as public_launches_more does: kernels of families on which nothing was tuned. `prepare FOLDER --jobs N`
+compiles what a run needs on both sides beforehand, in processes beside each other.
+
 Each row of public_launches.py calls a file's own wrapper at a real size under Triton. The launch that this makes is recorded with its
 arguments and repeated by a package that Pellucid compiles for the same grid, constants, warps and stages. Every tensor of the launch is
 compared afterwards. Times are medians of CUDA events with the L2 cache flushed between launches, both in one run, beside a copy and a
@@ -33,6 +36,9 @@ WORDS = {
     "torch.int16": "i16",
     "torch.int32": "i32",
     "torch.int64": "i64",
+    "torch.uint16": "u16",
+    "torch.uint32": "u32",
+    "torch.uint64": "u64",
     "torch.bool": "bool",
     "torch.float8_e4m3fn": "fp8e4nv",
     "torch.float8_e5m2": "fp8e5",
@@ -46,6 +52,10 @@ class Launch:
 
     def __init__(self, function, arguments, grid, options):
         self.function, self.arguments, self.grid, self.options = function, arguments, grid, options
+
+    def words(self):
+        """Options may be arguments of the kernel too."""
+        return {**self.options, **self.arguments}
 
 
 class Recorder:
@@ -106,15 +116,15 @@ def literal(value):
 
 
 def unwrapped(module, function):
-    """The function's name in the module, and whether there are decorators around it."""
+    """The function's name in the module, and how many decorators there are around it."""
     from triton.runtime.jit import JITFunction
 
     for name, value in vars(module).items():
-        decorated = not isinstance(value, JITFunction)
+        decorators = 0
         while not isinstance(value, JITFunction) and hasattr(value, "fn"):
-            value = value.fn
+            value, decorators = value.fn, decorators + 1
         if value is function:
-            return name, decorated
+            return name, decorators
     raise RuntimeError(f"{function.__name__} is not to be found in {module.__name__}")
 
 
@@ -124,11 +134,11 @@ def model_text(module, launch):
 
     names = [n for n, v in launch.arguments.items() if isinstance(v, torch.Tensor)]
     words = [n if n in names else f"{n}={literal(v)}" for n, v in launch.arguments.items()]
-    words = [w if "=" in w else f"{w}={w}" for w in words] + [f"{k}={v}" for k, v in launch.options.items()]
-    path, decorated = unwrapped(module, launch.function)
+    words = [w if "=" in w else f"{w}={w}" for w in words] + [f"{k}={v}" for k, v in launch.options.items() if k not in launch.arguments]
+    path, decorators = unwrapped(module, launch.function)
     text = f"import torch\nimport triton\nimport triton.language as tl\nfrom {module.__name__} import {path}\n\n"
-    if decorated:
-        text += f"bare = triton.jit({path}.fn)\n\n"
+    if decorators:
+        text += f"bare = {path}{'.fn' * decorators}\n\n"
         path = "bare"
     text += "class Model(torch.nn.Module):\n"
     text += f"    def forward(self, {', '.join(names)}):\n"
@@ -138,10 +148,14 @@ def model_text(module, launch):
 
 
 def compile_model(pellucid, folder, name, text, tensors):
+    """The package, which may be there from `prepare`, and the seconds that it took."""
     name = "".join(c if c.isalnum() else "_" for c in name)
     path = folder / f"model_{name}.py"
-    path.write_text(text)
     package = folder / f"{name}.plc"
+    newest = (pellucid / "bin/pellucid-worker").stat().st_mtime
+    if package.exists() and package.stat().st_mtime > newest and path.exists() and path.read_text() == text:
+        return package, 0.0
+    path.write_text(text)
     words = [str(pellucid / "bin/pellucid"), "compile", f"{path}:Model", "--target", "cuda:sm_90", "-o", str(package)]
     for n, t in tensors.items():
         words += ["--input", f"{n}={WORDS[str(t.dtype)]}[{t.numel()}]"]
@@ -265,7 +279,7 @@ def check_and_time(row, folder, library, options, timer):
     ours = Side(row, folder, library, options.pellucid, module, launch, "")
 
     def theirs():
-        kernel[launch.grid](**expected, **launch.options)
+        kernel[launch.grid](**{**launch.words(), **expected})
 
     ours.call()
     theirs()
@@ -291,24 +305,26 @@ def ceilings(torch, timer):
     }
 
 
-def rows_of(only):
-    from public_launches import ROWS
+def table(options):
+    return importlib.import_module(options.table)
 
-    return [row for row in ROWS if not only or any(word in row.name for word in only)]
+
+def rows_of(options):
+    return [row for row in table(options).ROWS if not options.only or any(word in row.name for word in options.only)]
 
 
 def fetch(options):
-    from public_launches import SOURCES, STUBS
-
+    SOURCES, STUBS = table(options).SOURCES, table(options).STUBS
     options.folder.mkdir(parents=True, exist_ok=True)
     for target, (repository, path, tests) in SOURCES.items():
         git = options.mirrors / repository.replace("/", "+") / "repo"
         text = subprocess.run(["git", "-C", str(git), "show", f"HEAD:{path}"], capture_output=True, check=True, text=True).stdout
         if tests:
             text = text[: text.index("\n" + tests)]
+        (options.folder / target).parent.mkdir(parents=True, exist_ok=True)
         (options.folder / target).write_text(text + "\n")
     for target, text in STUBS.items():
-        (options.folder / target).parent.mkdir(exist_ok=True)
+        (options.folder / target).parent.mkdir(parents=True, exist_ok=True)
         (options.folder / target).write_text(text)
     print(f"{len(SOURCES)} files in {options.folder}")
 
@@ -325,8 +341,15 @@ def without_device(row):
             kwargs = dict(kwargs or {})
             if function is torch.Tensor.cuda:
                 return args[0]
+            if function == torch.Tensor.is_cuda.__get__:
+                return True
+            if function == torch.Tensor.device.__get__:
+                return torch.device("cuda", 0)
+            if function is torch.randn:
+                function = torch.empty  # what numbers these are does not matter here
             if str(kwargs.get("device", "")).startswith("cuda"):
                 kwargs["device"] = place
+            args = [place if isinstance(word, torch.device) and word.type == "cuda" else word for word in args]
             return function(*args, **kwargs)
 
     return Elsewhere()
@@ -340,21 +363,46 @@ def compile_all(options):
     from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
 
-    device = types.SimpleNamespace(get_current_target=lambda: GPUTarget("cuda", 90, 32), get_benchmarker=lambda: None, get_current_device=lambda: 0)
+    device = types.SimpleNamespace(get_current_target=lambda: GPUTarget("cuda", 90, 32), get_benchmarker=lambda: None, get_current_device=lambda: 0, get_current_stream=lambda *unused: 0)
     driver.set_active(device)
     torch.cuda.current_device = lambda: 0
     torch.cuda.get_device_capability = lambda *unused: (9, 0)
-    torch.cuda.get_device_properties = lambda *unused: types.SimpleNamespace(multi_processor_count=132, name="NVIDIA H200", major=9)
+    torch.cuda.get_device_properties = lambda *unused: types.SimpleNamespace(multi_processor_count=132, name="NVIDIA H200", major=9, minor=0)
     torch.cuda.device = lambda *unused: contextlib.nullcontext()
-    for row in rows_of(options.only):
+    for row in rows_of(options):
         try:
             with without_device(row):
                 module, launch = record(row, options.folder, runs=False)
                 text, tensors = model_text(module, launch)
             package, seconds = compile_model(options.pellucid, options.folder, row.name, text, tensors)
             print(f"{row.name:34} {seconds:6.2f} s  {package}", flush=True)
+            if options.peer:
+                with without_device(row):
+                    made = launch.function.run(grid=launch.grid, warmup=True, **launch.words())
+                package.with_suffix(".triton.cubin").write_bytes(made.asm["cubin"])
+                package.with_suffix(".triton.ptx").write_text(made.asm["ptx"])
+                package.with_suffix(".triton.ttgir").write_text(made.asm["ttgir"])
         except Exception as problem:
             print(f"{row.name:34} {type(problem).__name__}: {str(problem)[:400]}", flush=True)
+
+
+def prepare(options):
+    """Compiles for both sides what `run` needs, in processes beside each other."""
+    if options.share is None:
+        words = [sys.executable, *sys.argv]
+        for process in [subprocess.Popen([*words, "--share", str(i)]) for i in range(options.jobs)]:
+            process.wait()
+        return
+    import torch
+
+    for row in rows_of(options)[options.share :: options.jobs]:
+        try:
+            torch.manual_seed(0)
+            module, launch = record(row, options.folder)
+            text, tensors = model_text(module, launch)
+            compile_model(options.pellucid, options.folder, row.name, text, tensors)
+        except Exception as problem:  # `run` will say it again
+            print(f"{row.name:34} {type(problem).__name__}: {str(problem)[:200]}", flush=True)
 
 
 def run(options):
@@ -368,7 +416,7 @@ def run(options):
                "triton": triton.__version__, "torch": torch.__version__, "ceilings": ceilings(torch, timer), "rows": {}}  # fmt: skip
     print("ceilings", json.dumps(results["ceilings"]), flush=True)
     began = time.perf_counter()
-    for row in rows_of(options.only):
+    for row in rows_of(options):
         if time.perf_counter() - began > options.seconds:
             results["rows"][row.name] = {"error": "no time left"}
             continue
@@ -396,16 +444,20 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("fetch", "compile", "run"))
+    parser.add_argument("verb", choices=("fetch", "compile", "prepare", "run"))
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--table", default="public_launches", help="the module that holds the rows")
     parser.add_argument("--mirrors", type=pathlib.Path)
     parser.add_argument("--pellucid", type=pathlib.Path)
     parser.add_argument("--baseline", type=pathlib.Path, help="an earlier build, timed beside")
+    parser.add_argument("--peer", action="store_true", help="compile: Triton's side too, written beside the packages")
+    parser.add_argument("--jobs", type=int, default=8, help="prepare: processes beside each other")
+    parser.add_argument("--share", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", action="append")
     parser.add_argument("--seconds", type=float, default=1e9, help="no row is begun after that")
     options = parser.parse_args()
-    {"fetch": fetch, "compile": compile_all, "run": run}[options.verb](options)
+    {"fetch": fetch, "compile": compile_all, "prepare": prepare, "run": run}[options.verb](options)
 
 
 if __name__ == "__main__":

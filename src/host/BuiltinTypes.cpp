@@ -499,6 +499,21 @@ bool isInstance(const Value &value, const Class &cls) {
   return cls.accepts && cls.accepts(value);
 }
 
+/// Names of the kernel language that are types; nothing for others.
+static std::optional<bool> isOfLanguageType(const Value &value, std::string_view name) {
+  if (name == "tl.constexpr")
+    return value.as<Constexpr>() != nullptr;
+  const DType *dtype = value.as<DType>();
+  bool isOfLanguage = dtype && dtype->family == DType::Family::Triton;
+  if (name == "tl.dtype")
+    return isOfLanguage;
+  if (name == "tl.pointer_type")
+    return isOfLanguage && dtype->isPointer;
+  if (name == "tl.tensor" || name == "tl.block_type") // made inside of kernels alone
+    return false;
+  return std::nullopt;
+}
+
 bool Interpreter::isInstance(const Value &value, const Value &classes) {
   if (classes.isTuple()) {
     ValueLevel level;
@@ -527,6 +542,9 @@ bool Interpreter::isInstance(const Value &value, const Value &classes) {
   }
   if (classes.as<Opaque>()) // nothing here is made by a library that is not evaluated
     return value.isObject() && value.as<Opaque>() != nullptr && value.isSame(classes);
+  if (auto *builtin = classes.as<NamedBuiltin>())
+    if (std::optional<bool> isOf = isOfLanguageType(value, builtin->name))
+      return *isOf;
   raise("TypeError", "isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 

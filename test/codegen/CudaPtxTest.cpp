@@ -305,6 +305,38 @@ TEST(CudaNumerics, MinimaAndMaximaShareTheirComparison) {
   }
 }
 
+/// What libdevice calls fast is one or two instructions, without the branch of a whole division.
+TEST(CudaNumerics, FastFunctionsOfTheLibraryAreShort) {
+  auto called = [](const std::string &symbol, bool isBinary) {
+    std::string wide = "tensor<256xf32>";
+    return ptxOf(
+        elementwise("f32", "f32",
+                    "  %z = tt.extern_elementwise %x" + std::string(isBinary ? ", %x" : "") +
+                        " {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_fast_" +
+                        symbol + "\"} : (" + wide + (isBinary ? ", " + wide : "") + ") -> " + wide +
+                        "\n"),
+        "k", "90");
+  };
+  EXPECT_EQ(countOf(called("fdividef", true), "div.approx.ftz.f32"), 2u);
+  EXPECT_EQ(countOf(called("expf", false), "ex2.approx.ftz.f32"), 2u);
+  EXPECT_EQ(countOf(called("logf", false), "lg2.approx.ftz.f32"), 2u);
+  EXPECT_EQ(countOf(called("powf", true), "ex2.approx.ftz.f32"), 2u);
+  EXPECT_EQ(countOf(called("tanf", false), "sin.approx.ftz.f32"), 2u);
+}
+
+/// A division in what combines is as short as one of tiles.
+TEST(CudaNumerics, DivisionsInReductionsAreNotScaled) {
+  std::string ptx =
+      ptxOf(elementwise("f32", "f32",
+                        "  %t = \"tt.reduce\"(%x) <{axis = 0 : i32}> ({\n"
+                        "  ^bb0(%a: f32, %b: f32):\n    %c = arith.divf %a, %b : f32\n"
+                        "    tt.reduce.return %c : f32\n  }) : (tensor<256xf32>) -> f32\n"
+                        "  %z = tt.splat %t : f32 -> tensor<256xf32>\n"),
+            "k", "90");
+  EXPECT_NE(countOf(ptx, "div.full.f32"), 0u) << ptx;
+  EXPECT_EQ(countOf(ptx, "div.rn.f32"), 0u) << ptx;
+}
+
 /// Weights of a running maximum that a loop adds up are short; what is stored is not.
 TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
   auto kernel = [](bool stores) {
@@ -356,6 +388,24 @@ TEST(CudaInlineAssembly, TakesPackedElements) {
   EXPECT_EQ(countOf(ptx, "ex2.approx.f32 "), 2u) << ptx;
   if (*PELLUCID_PTXAS)
     EXPECT_EQ(ptxasRefusal(ptx), "");
+}
+
+/// A number that the text holds itself.
+TEST(CudaInlineAssembly, TakesNumbersThatAreKnown) {
+  auto kernel = [](const std::string &argument) {
+    return elementwise("i32", "i32",
+                       "  %n = arith.constant dense<252> : tensor<256xi32>\n"
+                       "  %z = tt.elementwise_inline_asm \"lop3.b32 $0, $1, 15, 7, $2;\" "
+                       "{constraints = \"=r,r,n\", "
+                       "packed_element = 1 : i32, pure = true} %x, " +
+                           argument + " : tensor<256xi32>, tensor<256xi32> -> tensor<256xi32>\n");
+  };
+  std::string ptx = ptxOf(kernel("%n"), "k", "80");
+  EXPECT_EQ(countOf(ptx, ", 15, 7, 252;"), 2u) << ptx;
+  if (*PELLUCID_PTXAS)
+    EXPECT_EQ(ptxasRefusal(ptx), "");
+  std::string refused = ptxOf(kernel("%x"), "k", "80");
+  EXPECT_NE(refused.find("'n' wants a number that is known now"), std::string::npos) << refused;
 }
 
 TEST(CudaInlineAssembly, RefusesWhatDoesNotFit) {

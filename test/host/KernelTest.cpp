@@ -105,6 +105,10 @@ def k(): pass
   EXPECT_EQ(shown("tl.pointer_type(tl.int8)"), "pointer<int8>");
   EXPECT_EQ(shown("FLAG"), "constexpr[4]");
   EXPECT_EQ(shown("FLAG.value"), "4");
+  EXPECT_EQ(shown("[isinstance(x, tl.constexpr) for x in (FLAG, 4, tl.int32)]"),
+            "[True, False, False]");
+  EXPECT_EQ(shown("[isinstance(x, (tl.dtype, tl.tensor)) for x in (FLAG, tl.int32, torch.int32)]"),
+            "[False, True, False]");
   EXPECT_EQ(shown("torch.float16 == torch.half"), "True");
   EXPECT_EQ(shown("torch.float16 == tl.float16"), "False");
   EXPECT_EQ(shown("[triton.cdiv(7, 2), triton.next_power_of_2(5), tl.cdiv(9, 4)]"), "[4, 8, 3]");

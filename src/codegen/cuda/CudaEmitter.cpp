@@ -178,9 +178,7 @@ llvm::SmallVector<Value *, 2> CudaEmitter::emitElement(mlir::Operation *op,
 
 llvm::SmallVector<Value *, 2> CudaEmitter::emitInRegion(CodeBuilder &builder, mlir::Operation *op,
                                                         llvm::ArrayRef<Value *> operands) {
-  return hasHalfInstruction(op)
-             ? llvm::SmallVector<Value *, 2>{emitHalfInstruction(builder, op, operands)}
-             : emitElementOp(builder, op, operands);
+  return emitCudaElementOp(builder, op, operands);
 }
 
 } // namespace pellucid::codegen

@@ -212,6 +212,43 @@ static Unary unaryOnDevice(mlir::Operation *op) {
   return table.lookup(name);
 }
 
+// What libdevice calls fast: the device's own approximations, results below 2^-126 flushed, as
+// Triton has them.
+static Value *fastLog2(CodeBuilder &b, Value *x) {
+  return b.CreateIntrinsic(I::nvvm_lg2_approx_ftz_f, {}, {x});
+}
+static Value *fastQuotient(CodeBuilder &b, Value *x, Value *y) {
+  return b.CreateIntrinsic(I::nvvm_div_approx_ftz_f, {}, {x, y});
+}
+static Value *emitFastFunction(CodeBuilder &b, llvm::StringRef name, llvm::ArrayRef<Value *> in) {
+  constexpr float log2Of10 = 0x1.a934f0p+1f, log10Of2 = 0x1.344136p-2f;
+  auto scaled = [&](Value *x, float by) { return b.CreateFMul(x, number(b, by)); };
+  auto one = [&](I::ID id) { return b.CreateIntrinsic(id, {}, {in[0]}); };
+  if (!name.consume_front("__nv_fast_"))
+    return nullptr;
+  if (name == "fdividef")
+    return fastQuotient(b, in[0], in[1]);
+  if (name == "expf")
+    return exp2Flushed(b, scaled(in[0], log2E));
+  if (name == "exp10f")
+    return exp2Flushed(b, scaled(in[0], log2Of10));
+  if (name == "log2f")
+    return fastLog2(b, in[0]);
+  if (name == "logf")
+    return scaled(fastLog2(b, in[0]), ln2);
+  if (name == "log10f")
+    return scaled(fastLog2(b, in[0]), log10Of2);
+  if (name == "powf")
+    return exp2Flushed(b, b.CreateFMul(in[1], fastLog2(b, in[0])));
+  if (name == "sinf")
+    return one(I::nvvm_sin_approx_ftz_f);
+  if (name == "cosf")
+    return one(I::nvvm_cos_approx_ftz_f);
+  if (name == "tanf")
+    return fastQuotient(b, one(I::nvvm_sin_approx_ftz_f), one(I::nvvm_cos_approx_ftz_f));
+  return nullptr;
+}
+
 // One conversion, which saturates and makes 0 of NaN.
 static Value *floatToByte(CodeBuilder &b, Value *x, bool isSigned) {
   auto *type = llvm::FunctionType::get(b.i32(), {b.getFloatTy()}, false);
@@ -234,6 +271,9 @@ llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation 
   if (mlir::isa<arith::FPToSIOp, arith::FPToUIOp>(op) && element.isInteger(8) &&
       operand(0)->getType()->isFloatTy())
     return {floatToByte(b, operand(0), mlir::isa<arith::FPToSIOp>(op))};
+  if (auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op))
+    if (Value *fast = emitFastFunction(b, call.getSymbol(), operands))
+      return {fast};
   if (Unary emit = inSingle ? unaryOnDevice(op) : nullptr)
     return {narrowFloat(b, emit(b, op, operand(0)), element)};
   if (inSingle && mlir::isa<arith::DivFOp, tt::ApproxDivFOp>(op)) {

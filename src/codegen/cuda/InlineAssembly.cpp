@@ -22,7 +22,7 @@ unsigned bitsOfConstraint(llvm::StringRef constraint) {
   return llvm::StringSwitch<unsigned>(constraint)
       .Case("b", 1)
       .Case("h", 16)
-      .Cases({"r", "f"}, 32)
+      .Cases({"r", "f", "n"}, 32)
       .Cases({"l", "d"}, 64)
       .Case("q", 128)
       .Default(0);
@@ -54,9 +54,10 @@ Constraints parseConstraints(llvm::StringRef text) {
       return found;
     }
     std::string letter = isTied ? found.outputs[tied] : one.str();
-    if (bitsOfConstraint(letter) == 0) {
-      found.problem =
-          "the constraint '" + part.trim().str() + "' is unknown; b, h, r, l, q, f and d are known";
+    if (bitsOfConstraint(letter) == 0 || (isOutput && letter == "n")) {
+      found.problem = "the constraint '" + part.trim().str() +
+                      "' is unknown; b, h, r, l, q, f and d are known" +
+                      (isOutput ? "" : ", and n for a number known now");
       return found;
     }
     (isOutput ? found.outputs : found.inputs).push_back(letter);
@@ -150,6 +151,10 @@ void CudaEmitter::emitInlineAssembly(tt::ElementwiseInlineAsmOp op) {
     for (auto [source, registers] : llvm::zip(op.getArgs(), sources))
       for (unsigned i = 0, each = perRegister(source, pack); i < pack; i += each)
         inputs.push_back(packed(registers, first + i, each, inputTypes[inputs.size()]));
+    for (auto [input, letter] : llvm::zip(inputs, constraints.inputs))
+      if (letter == "n" && !llvm::isa<llvm::ConstantInt>(input))
+        refuse(op, "cannot be assembled: its constraint 'n' wants a number that is known now, and "
+                   "the argument is computed by the kernel; write 'r'");
     Value *call = b.CreateCall(code, inputs);
     unsigned output = 0;
     for (auto [result, registers] : llvm::zip(op.getResult(), results)) {

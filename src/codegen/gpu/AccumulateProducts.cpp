@@ -48,8 +48,24 @@ void accumulate(Operation *sum) {
   }
 }
 
+void keepWide(arith::ExtFOp widened) {
+  tt::DotOp dot = startingFromZero(widened.getIn(), widened);
+  auto wide = dyn_cast<RankedTensorType>(widened.getType());
+  if (!dot || !wide || !wide.getElementType().isF32() || unitOf(dot) == MatrixUnit::None)
+    return;
+  OpBuilder b(dot);
+  dot.getCMutable().assign(
+      arith::ConstantOp::create(b, dot.getLoc(), cast<TypedAttr>(b.getZeroAttr(wide))));
+  dot.getD().setType(wide);
+  widened.getResult().replaceAllUsesWith(dot.getD());
+  widened.erase();
+}
+
 struct AccumulateProductsPass : impl::AccumulateProductsBase<AccumulateProductsPass> {
   void runOnOperation() override {
+    SmallVector<arith::ExtFOp> widened;
+    getOperation().walk([&](arith::ExtFOp op) { widened.push_back(op); });
+    llvm::for_each(widened, keepWide);
     SmallVector<Operation *> sums;
     getOperation().walk([&](Operation *op) {
       if (addsWhatUnitsAdd(op))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
+#include "codegen/common/CodeBuilder.h"
 #include "tt/AxisInfo.h"
 
 using namespace mlir;
@@ -12,12 +13,43 @@ namespace pellucid::ttgpu {
 
 namespace {
 
+/// The type of 16-bit floats that a tile is widened from; null for other tiles.
+Type widenedType(Value tile) {
+  if (auto trans = tile.getDefiningOp<tt::TransOp>())
+    return widenedType(trans.getSrc());
+  auto widened = tile.getDefiningOp<arith::ExtFOp>();
+  Type narrow = widened ? codegen::elementTypeOf(widened.getIn().getType()) : Type();
+  return narrow && isa<Float16Type, BFloat16Type>(narrow) ? narrow : Type();
+}
+Value narrowed(Value tile, OpBuilder &b) {
+  auto trans = tile.getDefiningOp<tt::TransOp>();
+  if (!trans)
+    return tile.getDefiningOp<arith::ExtFOp>().getIn();
+  Value source = narrowed(trans.getSrc(), b);
+  auto type = cast<RankedTensorType>(trans.getType()).clone(widenedType(tile));
+  return tt::TransOp::create(b, trans.getLoc(), type, source, trans.getOrder());
+}
+
+/// A product of widened 16-bit floats is the one of those themselves: f32 holds the product of any
+/// two, and tf32 all of their digits. It takes half the shared memory and instructions.
+void multiplyAsNarrow(tt::DotOp dot) {
+  Type type = multipliesTruncated(dot) ? widenedType(dot.getA()) : Type();
+  if (!type || type != widenedType(dot.getB()))
+    return;
+  OpBuilder b(dot);
+  dot.getAMutable().assign(narrowed(dot.getA(), b));
+  dot.getBMutable().assign(narrowed(dot.getB(), b));
+}
+
 /// Neighbours along the inner dim are neighbours in memory, so that bytes are copied to where a
 /// warpgroup reads them. Else they are turned round in registers, which mma.sync waits for less.
+/// What f32 is computed in registers can be put down along either dim.
 bool liesAlongK(Value operand, unsigned innerDim, const tt::AxisAnalysis &axes) {
   if (auto trans = operand.getDefiningOp<tt::TransOp>())
     return liesAlongK(trans.getSrc(), trans.getOrder()[innerDim], axes);
   auto load = operand.getDefiningOp<tt::LoadOp>();
+  if (!load && operand.getDefiningOp() && codegen::elementTypeOf(operand.getType()).isF32())
+    return onlyComputes(operand.getDefiningOp());
   return load && axes.of(load.getPtr()).contiguousDim() == innerDim;
 }
 
@@ -50,6 +82,7 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
       function->setAttr(targetName, target);
       if (function.isExternal())
         continue;
+      function.walk(multiplyAsNarrow);
       tt::AxisAnalysis axes(function);
       function.walk([&](tt::DotOp dot) {
         MatrixUnit unit = unitFor(dot, target, axes);

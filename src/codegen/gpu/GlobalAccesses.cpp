@@ -6,6 +6,9 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -92,7 +95,107 @@ const AccessOrder::Facts &AccessOrder::factsOf(Value pointer) {
   return place->second;
 }
 
-// Equal offsets in equal layouts are of the same thread, if one alone holds an element; of those
+/// Has one value in a run of the kernel.
+static bool isSteady(Value value) {
+  Operation *parent = value.getParentRegion()->getParentOp();
+  return isa<tt::FuncOp>(parent);
+}
+static bool isSteady(const tt::OffsetSymbol &symbol) {
+  return symbol.kind != tt::OffsetSymbol::Scalar || isSteady(symbol.value());
+}
+
+/// What a loop adds to the number in each round; none where it may do something else.
+static std::optional<int64_t> stepInLoop(Value number) {
+  auto argument = dyn_cast<BlockArgument>(number);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop)
+    return std::nullopt;
+  bool isCounter = argument == loop.getInductionVar();
+  Value init = isCounter ? loop.getLowerBound() : loop.getTiedLoopInit(argument)->get();
+  std::optional<tt::OffsetForm> step = tt::offsetForm(loop.getStep());
+  if (!isCounter) {
+    auto before = tt::offsetForm(argument);
+    auto after = tt::offsetForm(loop.getTiedLoopYieldedValue(argument)->get());
+    auto back = before ? *before * tt::OffsetForm::constant(-1) : std::nullopt;
+    step = after && back ? *after + *back : std::nullopt;
+  }
+  return isSteady(init) && step ? step->asConstant() : std::nullopt;
+}
+
+int64_t AccessOrder::stepOf(const tt::OffsetSymbol &symbol) {
+  std::optional<int64_t> step = stepInLoop(symbol.value());
+  return step ? *step : divisorOf(symbol);
+}
+
+int64_t AccessOrder::divisorOf(const tt::OffsetSymbol &symbol) {
+  if (!axes)
+    axes = std::make_unique<tt::AxisAnalysis>(
+        symbol.value().getParentRegion()->getParentOfType<tt::FuncOp>());
+  return axes->of(symbol.value()).divisibilityOfAll();
+}
+
+/// Distances of neighbours along the dims, where all elements of the tile are at different places:
+/// each is more than all that lies within those with smaller ones. And how far the tile reaches.
+static std::optional<int64_t> extentOf(const tt::OffsetForm &offset, Value pointer) {
+  SmallVector<std::pair<int64_t, int64_t>> dims; // distance, elements
+  if (auto tile = dyn_cast<RankedTensorType>(pointer.getType()))
+    for (unsigned dim = 0; dim < tile.getRank(); ++dim) {
+      std::optional<int64_t> distance = offset.strideOf(dim).asConstant();
+      if (!distance)
+        return std::nullopt;
+      if (tile.getDimSize(dim) > 1)
+        dims.push_back({std::abs(*distance), tile.getDimSize(dim)});
+    }
+  llvm::sort(dims);
+  int64_t extent = 1;
+  for (auto [distance, elements] : dims) {
+    int64_t reach;
+    if (distance < extent || llvm::MulOverflow(distance, elements - 1, reach) ||
+        llvm::AddOverflow(extent, reach, extent))
+      return std::nullopt;
+  }
+  return extent;
+}
+
+// An element of either is u + l: u is one number for the tile, l belongs to the place. Where the
+// distance of both u is a multiple of more than the l reach, they meet where u and l are equal.
+bool AccessOrder::meetAtEqualPlacesOnly(Value pointer, Value other) {
+  const Facts &facts = factsOf(pointer), &others = factsOf(other);
+  if (!facts.form || !others.form || facts.form->base != others.form->base ||
+      pointer.getType() != other.getType() || !isSteady(facts.form->base))
+    return false;
+  if (auto tile = dyn_cast<RankedTensorType>(pointer.getType()))
+    for (unsigned dim = 0; dim < tile.getRank(); ++dim)
+      if (facts.form->offset.strideOf(dim) != others.form->offset.strideOf(dim))
+        return false;
+  std::optional<int64_t> extent = extentOf(facts.form->offset, pointer);
+  if (!extent)
+    return false;
+  tt::OffsetForm uniform = facts.form->offset.uniformPart(),
+                 another = others.form->offset.uniformPart();
+  int64_t multiple = std::gcd(distances(uniform, another), distances(another, uniform));
+  return multiple == 0 || multiple >= *extent; // 0: always at one place
+}
+
+int64_t AccessOrder::distances(const tt::OffsetForm &from, const tt::OffsetForm &to) {
+  int64_t multiple = 0;
+  for (const auto &[monomial, count] : from.terms()) {
+    auto there = to.terms().find(monomial);
+    bool isInBoth = there != to.terms().end() && there->second == count;
+    auto changing = llvm::find_if_not(
+        monomial, [](const tt::OffsetSymbol &symbol) { return isSteady(symbol); });
+    int64_t distance = count, step;
+    if (changing == monomial.end())
+      distance -= there == to.terms().end() ? 0 : there->second;
+    else if (monomial.size() == 1 &&
+             !llvm::MulOverflow(count, isInBoth ? stepOf(*changing) : divisorOf(*changing), step))
+      distance = step;
+    multiple = std::gcd(multiple, distance);
+  }
+  return multiple;
+}
+
+// At equal places of equal layouts it is the same thread, if one alone holds an element; of those
 // that hold one together, the same one stores it.
 bool AccessOrder::meet(Access access, Access other, bool ofOtherRound) {
   if (!access.isStore && !other.isStore)
@@ -100,10 +203,13 @@ bool AccessOrder::meet(Access access, Access other, bool ofOtherRound) {
   const Facts &facts = factsOf(access.pointer), &others = factsOf(other.pointer);
   if (!shareRoots(facts.roots, others.roots))
     return false;
+  bool isOfOneThread = facts.isSpread || (access.isStore && other.isStore);
+  bool isAsync = access.isAsync || other.isAsync;
+  if (isOfOneThread && !isAsync && meetAtEqualPlacesOnly(access.pointer, other.pointer))
+    return false;
   bool isSame = facts.form && others.form && facts.form->base == others.form->base &&
                 access.pointer.getType() == other.pointer.getType() &&
                 facts.form->offset == others.form->offset;
-  bool isOfOneThread = facts.isSpread || (access.isStore && other.isStore);
   return ofOtherRound || !isSame || !isOfOneThread;
 }
 

@@ -2,6 +2,7 @@
 // Which accesses of global memory may be of the same elements.
 #pragma once
 
+#include "tt/AxisInfo.h"
 #include "tt/OffsetAnalysis.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -25,6 +26,7 @@ public:
   struct Access {
     mlir::Value pointer;
     bool isStore;
+    bool isAsync = false; ///< it may be under way when its thread goes on
   };
   /// Other than each thread with itself. `ofOtherRound`: they may belong to different rounds of a
   /// loop.
@@ -38,8 +40,16 @@ private:
     bool isSpread = false;
   };
   const Facts &factsOf(mlir::Value pointer);
+  /// Of the elements of both tiles those alone can be the same that lie at the same place in them.
+  bool meetAtEqualPlacesOnly(mlir::Value pointer, mlir::Value other);
+  /// What divides the distance of any two values that the symbol has in one run of the kernel.
+  int64_t stepOf(const tt::OffsetSymbol &symbol);
+  int64_t divisorOf(const tt::OffsetSymbol &symbol);
+  /// What divides each of the terms by which the one may be away from the other.
+  int64_t distances(const tt::OffsetForm &from, const tt::OffsetForm &to);
 
   std::map<void *, Facts> known;
+  std::unique_ptr<tt::AxisAnalysis> axes; ///< made when it is first asked
 };
 
 } // namespace pellucid::ttgpu

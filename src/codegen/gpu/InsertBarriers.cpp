@@ -40,6 +40,7 @@ bool conflict(const SharedAccess &a, const SharedAccess &b) {
 struct GlobalAccess {
   Value pointer;
   bool isStore;
+  bool isAsync = false;
   bool isOfEarlierRound = false;
 
   bool operator==(const GlobalAccess &) const = default;
@@ -128,7 +129,7 @@ Effects effectsOf(Operation *op) {
     effects.shared.push_back(accessOf(read.getBuffer(), false));
   if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
     effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
-    effects.global.push_back({copy.getPtr(), false});
+    effects.global.push_back({copy.getPtr(), false, true});
   }
   if (auto load = dyn_cast<tt::LoadOp>(op))
     effects.global.push_back({load.getPtr(), false});
@@ -184,7 +185,8 @@ private:
           return true;
     for (const GlobalAccess &access : effects.global)
       for (const GlobalAccess &earlier : open.global)
-        if (order.meet({access.pointer, access.isStore}, {earlier.pointer, earlier.isStore},
+        if (order.meet({access.pointer, access.isStore, access.isAsync},
+                       {earlier.pointer, earlier.isStore, earlier.isAsync},
                        earlier.isOfEarlierRound))
           return true;
     return false;

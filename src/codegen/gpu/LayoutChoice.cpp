@@ -533,7 +533,7 @@ static bool comesFromProduct(Value value, unsigned depth = 0) {
 
 /// The operand that lies where it would be dear to move from: sums of a product rather than what is
 /// loaded beside them, as masks of scores are, and what threads hold rather than what can be read
-/// from shared memory in any layout.
+/// from shared memory in any layout. A row or column that is spread over the tile lies anyhow.
 static Value heldSource(Operation *op) {
   SmallVector<Value> tiles;
   for (Value operand : op->getOperands())
@@ -542,8 +542,12 @@ static Value heldSource(Operation *op) {
   for (Value tile : tiles)
     if (comesFromProduct(tile))
       return tile;
+  auto isSpread = [](Value tile) { return tile.getDefiningOp<tt::BroadcastOp>() != nullptr; };
   for (Value tile : tiles)
-    if (!isReadFromShared(tile))
+    if (!isReadFromShared(tile) && !isSpread(tile))
+      return tile;
+  for (Value tile : tiles)
+    if (!isSpread(tile))
       return tile;
   return tiles.empty() ? Value() : tiles.front();
 }

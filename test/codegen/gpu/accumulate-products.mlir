@@ -44,3 +44,27 @@ tt.func public @without_a_unit(%a: tensor<16x16xf32>, %acc: tensor<16x16xf32>) -
   %sum = arith.addf %acc, %d : tensor<16x16xf32>
   tt.return %sum : tensor<16x16xf32>
 }
+
+// Rounded and widened again at once: the units' own f32 sums are taken as they are, and added to.
+// CHECK-LABEL: @rounded_and_widened
+// CHECK:       tt.dot {{.*}}, %arg1 : {{.*}} -> tensor<16x16xf32>
+// CHECK-NOT:   arith.extf
+// CHECK:       tt.return
+tt.func public @rounded_and_widened(%a: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf16>
+  %d = tt.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf16>
+  %wide = arith.extf %d : tensor<16x16xf16> to tensor<16x16xf32>
+  %sum = arith.addf %acc, %wide : tensor<16x16xf32>
+  tt.return %sum : tensor<16x16xf32>
+}
+
+// What others read as f16 keeps its rounding.
+// CHECK-LABEL: @read_as_rounded
+// CHECK:       arith.extf
+tt.func public @read_as_rounded(%a: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf16>) {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf16>
+  %d = tt.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf16>
+  %wide = arith.extf %d : tensor<16x16xf16> to tensor<16x16xf32>
+  %sum = arith.addf %acc, %wide : tensor<16x16xf32>
+  tt.return %sum, %d : tensor<16x16xf32>, tensor<16x16xf16>
+}

@@ -247,3 +247,92 @@ tt.func public @in_rounds(%count: !tt.ptr<i32>, %n: i32) {
   }
   tt.return
 }
+
+// -----
+
+// Rounds that write elements of their own, or those of the same thread, wait for nobody.
+// CHECK-LABEL: @rows_of_rounds
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.return
+tt.func public @rows_of_rounds(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>, %where: !tt.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c512 = arith.constant 512 : i32
+  %v = arith.constant dense<1.0> : tensor<512xf32>
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %zp = tt.addptr %zs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %zp, %v : tensor<512x!tt.ptr<f32>>
+  %end = scf.for %k = %c0 to %n step %c1 iter_args(%at = %c512) -> (i32) : i32 {
+    %a = tt.splat %at : i32 -> tensor<512xi32>
+    %o = arith.addi %a, %i : tensor<512xi32>
+    %xp = tt.addptr %xs, %o : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    tt.store %xp, %v : tensor<512x!tt.ptr<f32>>
+    %wp = tt.addptr %where, %k : !tt.ptr<i32>, i32
+    %w = tt.load %wp : !tt.ptr<i32>
+    %row = arith.muli %w, %c512 : i32
+    %yq = tt.addptr %y, %row : !tt.ptr<f32>, i32
+    %ys = tt.splat %yq : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    tt.store %yp, %v : tensor<512x!tt.ptr<f32>>
+    %b = tt.load %zp : tensor<512x!tt.ptr<f32>>
+    %s = arith.addf %b, %v : tensor<512xf32>
+    tt.store %zp, %s : tensor<512x!tt.ptr<f32>>
+    %next = arith.addi %at, %c512 : i32
+    scf.yield %next : i32
+  }
+  tt.return
+}
+
+// -----
+
+// Rows that overlap, those at places of which nothing is known, and a row that begins elsewhere than
+// the one before the loop.
+// CHECK-LABEL: @rows_that_meet
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    tt.store
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    tt.store
+// CHECK:       tt.store
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    tt.store
+tt.func public @rows_that_meet(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f32>, %where: !tt.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c256 = arith.constant 256 : i32
+  %c512 = arith.constant 512 : i32
+  %v = arith.constant dense<1.0> : tensor<512xf32>
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %at = arith.muli %k, %c256 : i32
+    %a = tt.splat %at : i32 -> tensor<512xi32>
+    %o = arith.addi %a, %i : tensor<512xi32>
+    %xp = tt.addptr %xs, %o : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    tt.store %xp, %v : tensor<512x!tt.ptr<f32>>
+  }
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %wp = tt.addptr %where, %k : !tt.ptr<i32>, i32
+    %w = tt.load %wp : !tt.ptr<i32>
+    %yq = tt.addptr %y, %w : !tt.ptr<f32>, i32
+    %ys = tt.splat %yq : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+    %yp = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    tt.store %yp, %v : tensor<512x!tt.ptr<f32>>
+  }
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %zp = tt.addptr %zs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  tt.store %zp, %v : tensor<512x!tt.ptr<f32>>
+  %end = scf.for %k = %c0 to %n step %c1 iter_args(%at = %c1) -> (i32) : i32 {
+    %a = tt.splat %at : i32 -> tensor<512xi32>
+    %o = arith.addi %a, %i : tensor<512xi32>
+    %zq = tt.addptr %zs, %o : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    tt.store %zq, %v : tensor<512x!tt.ptr<f32>>
+    %next = arith.addi %at, %c512 : i32
+    scf.yield %next : i32
+  }
+  tt.return
+}
