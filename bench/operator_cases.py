@@ -283,6 +283,174 @@ def max_pool(x):
     return F.max_pool2d(x, 3, 2, 1)
 
 
+def log_softmax_columns(x):
+    return torch.log_softmax(x, 0)
+
+
+def cross_entropy_ignored(x, target):
+    return F.cross_entropy(x, target, ignore_index=-100)
+
+
+def softmax_scaled(x):
+    return torch.softmax(x * 0.125, -1)
+
+
+def std_columns(x):
+    return x.std(0)
+
+
+def argsort(x):
+    return torch.argsort(x, stable=True)
+
+
+def topk_8(x):
+    return torch.topk(x, 8)
+
+
+def sort_columns(x):
+    return torch.sort(x, dim=0)
+
+
+def masked_fill(x, mask):
+    return x.masked_fill(mask, -10000.0)
+
+
+def triangle(x):
+    return torch.tril(x)
+
+
+def cat_many(a, b, c, d, e, f):
+    return torch.cat([a, b, c, d, e, f], 1)
+
+
+def stack_last(a, b):
+    return torch.stack([a, b], -1)
+
+
+def scatter_put(x, index, source):
+    return x.scatter(1, index, source)
+
+
+def bilinear(x):
+    return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+
+
+def pixel_shuffle(x):
+    return F.pixel_shuffle(x, 2)
+
+
+def max_pool_2(x):
+    return F.max_pool2d(x, 2)
+
+
+def adaptive_pool(x):
+    return F.adaptive_avg_pool2d(x, 7)
+
+
+def pad_reflected(x):
+    return F.pad(x, (3, 3, 3, 3), mode="reflect")
+
+
+def addmm_gelu(c, a, b):
+    return F.gelu(torch.addmm(c, a, b), approximate="tanh")
+
+
+def vector_product(w, x):
+    return torch.mv(w, x)
+
+
+def outer(x, y):
+    return torch.outer(x, y)
+
+
+def products_of_heads(q, k):
+    return torch.einsum("bshd,bthd->bhst", q, k)
+
+
+def einsum_chain(x, w):
+    return torch.einsum("bsd,hdk->bhsk", x, w)
+
+
+def baddbmm(c, a, b):
+    return torch.baddbmm(c, a, b)
+
+
+def linear_residual(x, w, y):
+    return F.linear(x, w) + y
+
+
+def attention_scaled_bool(q, k, v, mask):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def attention_grouped_decode(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+
+
+def layer_norm_gelu(x, w, b):
+    return F.gelu(F.layer_norm(x, (x.shape[-1],), w, b))
+
+
+def instance_norm(x):
+    return F.instance_norm(x)
+
+
+def normalise(x):
+    return F.normalize(x, dim=-1)
+
+
+def cosine(x, y):
+    return F.cosine_similarity(x, y, dim=-1)
+
+
+def mse(x, y):
+    return F.mse_loss(x, y)
+
+
+def glu(x):
+    return F.glu(x, -1)
+
+
+def any_rows(x):
+    return (x > 3.0).any(-1)
+
+
+def cumprod_rows(x):
+    return x.cumprod(-1)
+
+
+def roll(x):
+    return torch.roll(x, 17, -1)
+
+
+def flip(x):
+    return x.flip(-1)
+
+
+def repeat_heads(x):
+    return x.repeat_interleave(4, 1)
+
+
+def clamp_pow(x):
+    return torch.clamp(x, -3, 3) ** 2 + 0.5 * x
+
+
+def sigmoid_grad(g, y):
+    return g * y * (1 - y)
+
+
+def norm_rows(x):
+    return torch.linalg.vector_norm(x, dim=-1)
+
+
+def bin_count_like(index, source):
+    return torch.zeros(1024, device=source.device).index_add(0, index, source)
+
+
+def unfold_windows(x):
+    return F.unfold(x, 3, padding=1)
+
+
 def _same(*words):
     return {"cuda": words, "cpu": words}
 
@@ -353,6 +521,120 @@ CASES = {
     "convolution 3x3": (conv3x3, _both("f16[32,256,28,28] f16[256,256,3,3]", "f32[2,64,28,28] f32[64,64,3,3]")),
     "convolution 1x1": (conv1x1, _both("f16[32,256,28,28] f16[512,256,1,1]", "f32[2,64,28,28] f32[128,64,1,1]")),
     "max_pool": (max_pool, _both("f16[32,64,112,112]", "f32[2,64,56,56]")),
+}
+
+
+def _cuda(function, words):
+    return function, {"cuda": tuple(words.split())}
+
+
+# A second table for a device, of other operators and of shapes that no tile fits.
+MORE_CASES = {
+    "linear 1 row": _cuda(linear, "bf16[1,8192] bf16[8192,8192]"),
+    "linear 5 rows": _cuda(linear, "bf16[5,4096] bf16[11008,4096]"),
+    "linear 33 rows": _cuda(linear, "f16[33,2048] f16[5632,2048]"),
+    "linear 300 rows": _cuda(linear, "bf16[300,4096] bf16[4096,4096]"),
+    "linear of many outputs": _cuda(linear, "bf16[512,2048] bf16[50257,2048]"),
+    "linear 777 square": _cuda(linear, "f16[777,777] f16[777,777]"),
+    "linear f32": _cuda(linear, "f32[4096,1024] f32[1024,1024]"),
+    "linear, residual": _cuda(linear_residual, "bf16[2048,4096] bf16[4096,4096] bf16[2048,4096]"),
+    "mm 4000x4000x4000": _cuda(mm, "bf16[4000,4000] bf16[4000,4000]"),
+    "mm tall": _cuda(mm, "bf16[65536,256] bf16[256,256]"),
+    "mm long k": _cuda(mm, "bf16[256,65536] bf16[65536,256]"),
+    "mm 1500x1500x1500 f32": _cuda(mm, "f32[1500,1500] f32[1500,1500]"),
+    "mm f64": _cuda(mm, "f64[2048,2048] f64[2048,2048]"),
+    "bmm, odd": _cuda(bmm, "bf16[48,200,72] bf16[48,72,333]"),
+    "bmm, small": _cuda(bmm, "f16[4096,32,64] f16[4096,64,32]"),
+    "bmm f32": _cuda(bmm, "f32[32,512,512] f32[32,512,512]"),
+    "baddbmm": _cuda(baddbmm, "bf16[32,1024,1024] bf16[32,1024,64] bf16[32,64,1024]"),
+    "addmm, tanh gelu": _cuda(addmm_gelu, "bf16[8192] bf16[4096,2048] bf16[2048,8192]"),
+    "mv": _cuda(vector_product, "bf16[16384,8192] bf16[8192]"),
+    "mv f32": _cuda(vector_product, "f32[8192,8192] f32[8192]"),
+    "outer": _cuda(outer, "f32[8192] f32[8192]"),
+    "einsum of heads": _cuda(products_of_heads, "bf16[4,1024,16,64] bf16[4,1024,16,64]"),
+    "einsum of weights": _cuda(einsum_chain, "bf16[4,1024,1024] bf16[16,1024,64]"),
+    "attention 80": _cuda(attention, "f16[4,16,1000,80] f16[4,16,1000,80] f16[4,16,1000,80]"),
+    "attention 96 causal": _cuda(attention_causal, "bf16[4,16,2048,96] bf16[4,16,2048,96] bf16[4,16,2048,96]"),
+    "attention 256": _cuda(attention, "bf16[2,8,2048,256] bf16[2,8,2048,256] bf16[2,8,2048,256]"),
+    "attention, short": _cuda(attention, "bf16[64,12,197,64] bf16[64,12,197,64] bf16[64,12,197,64]"),
+    "attention across": _cuda(attention, "f16[8,16,1024,64] f16[8,16,77,64] f16[8,16,77,64]"),
+    "attention, long causal": _cuda(attention_causal, "bf16[1,16,8192,128] bf16[1,16,8192,128] bf16[1,16,8192,128]"),
+    "attention, bool mask": _cuda(attention_scaled_bool, "bf16[4,16,1024,128] bf16[4,16,1024,128] bf16[4,16,1024,128] bool[4,1,1024,1024]"),
+    "attention, grouped decode": _cuda(attention_grouped_decode, "bf16[16,32,1,128] bf16[16,8,4096,128] bf16[16,8,4096,128]"),
+    "attention f32": _cuda(attention, "f32[2,8,1024,64] f32[2,8,1024,64] f32[2,8,1024,64]"),
+    "softmax 50257": _cuda(softmax, "bf16[2048,50257]"),
+    "softmax of short rows": _cuda(softmax, "f32[262144,64]"),
+    "softmax of columns": _cuda(log_softmax_columns, "f32[4096,4096]"),
+    "softmax, scaled": _cuda(softmax_scaled, "bf16[8,16,1024,1024]"),
+    "layer_norm 12288": _cuda(layer_norm, "bf16[4096,12288] bf16[12288] bf16[12288]"),
+    "layer_norm 768": _cuda(layer_norm, "f32[32768,768] f32[768] f32[768]"),
+    "layer_norm 100": _cuda(layer_norm, "f32[100000,100] f32[100] f32[100]"),
+    "layer_norm, gelu": _cuda(layer_norm_gelu, "bf16[16384,4096] bf16[4096] bf16[4096]"),
+    "rms_norm bf16": _cuda(rms_norm, "bf16[8192,8192] bf16[8192]"),
+    "rms_norm 128": _cuda(rms_norm, "bf16[524288,128] bf16[128]"),
+    "group_norm f32": _cuda(group_norm, "f32[8,320,64,64] f32[320] f32[320]"),
+    "instance_norm": _cuda(instance_norm, "f32[16,64,128,128]"),
+    "batch_norm f32": _cuda(batch_norm, "f32[32,64,112,112] f32[64] f32[64] f32[64] f32[64]"),
+    "cross_entropy, ignored": _cuda(cross_entropy_ignored, "bf16[4096,50257] index50257[4096]"),
+    "cross_entropy of few": _cuda(cross_entropy, "f32[65536,1000] index1000[65536]"),
+    "mse": _cuda(mse, "f32[8192,4096] f32[8192,4096]"),
+    "normalise": _cuda(normalise, "f32[65536,512]"),
+    "cosine": _cuda(cosine, "f32[32768,768] f32[32768,768]"),
+    "norm of rows": _cuda(norm_rows, "bf16[32768,1024]"),
+    "std of columns": _cuda(std_columns, "f32[16384,2048]"),
+    "sum of columns f32": _cuda(sum_columns, "f32[65536,512]"),
+    "max of rows": _cuda(max_rows, "bf16[16384,4096]"),
+    "argmax of few": _cuda(argmax_rows, "f32[131072,256]"),
+    "any of rows": _cuda(any_rows, "f32[16384,4096]"),
+    "mean of places": _cuda(mean_of_places, "f16[64,512,28,28]"),
+    "cumsum bf16": _cuda(cumsum, "bf16[4096,8192]"),
+    "cumprod of rows": _cuda(cumprod_rows, "f32[8192,2048]"),
+    "topk 8 of 128": _cuda(topk_8, "bf16[16384,128]"),
+    "topk 8 of 50257": _cuda(topk_8, "f32[64,50257]"),
+    "argsort": _cuda(argsort, "bf16[256,16384]"),
+    "sort of columns": _cuda(sort_columns, "f32[4096,512]"),
+    "sort 64": _cuda(sort, "f32[65536,64]"),
+    "sort 10 million": _cuda(sort, "f32[10000000]"),
+    "index_select": _cuda(index_select, "f32[100000,256] index100000[65536]"),
+    "embedding f32": _cuda(embedding, "f32[32000,768] index32000[32768]"),
+    "scatter": _cuda(scatter_put, "f32[4096,4096] index4096[4096,1024] f32[4096,1024]"),
+    "bins": _cuda(bin_count_like, "index1024[4194304] f32[4194304]"),
+    "masked_fill": _cuda(masked_fill, "bf16[8,32,1024,1024] bool[8,1,1024,1024]"),
+    "tril": _cuda(triangle, "f32[8192,8192]"),
+    "cat of six": _cuda(cat_many, "f32[4096,512] f32[4096,256] f32[4096,1024] f32[4096,100] f32[4096,512] f32[4096,64]"),
+    "stack": _cuda(stack_last, "f32[4096,4096] f32[4096,4096]"),
+    "roll": _cuda(roll, "f32[8192,4096]"),
+    "flip": _cuda(flip, "f32[8192,4096]"),
+    "repeat_interleave": _cuda(repeat_heads, "bf16[8,8,2048,128]"),
+    "glu": _cuda(glu, "bf16[8192,8192]"),
+    "clamp, power": _cuda(clamp_pow, "f32[8192,8192]"),
+    "gradient of a sigmoid": _cuda(sigmoid_grad, "bf16[8192,8192] bf16[8192,8192]"),
+    "transposed copy bf16": _cuda(transposed_copy, "bf16[8192,8192]"),
+    "transposed copy, odd": _cuda(transposed_copy, "f32[5001,3333]"),
+    "quantised": _cuda(quantised, "f32[8192,4096] f32[4096]"),
+    "dequantised": _cuda(dequantised, "i8[8192,8192] f32[8192]"),
+    "weights of int8": _cuda(linear_of_int8, "f32[64,4096] i8[4096,4096] f32[4096]"),
+    "convolution 3x3, 64 at 56": _cuda(conv3x3, "f16[32,64,56,56] f16[64,64,3,3]"),
+    "convolution 3x3, 512 at 7": _cuda(conv3x3, "bf16[32,512,7,7] bf16[512,512,3,3]"),
+    "convolution 3x3, step 2": _cuda(conv3x3_stride, "f16[32,128,56,56] f16[128,128,3,3]"),
+    "convolution 7x7, step 2": _cuda(conv7x7_stride, "f16[32,3,224,224] f16[64,3,7,7]"),
+    "convolution 1x1, 1024": _cuda(conv1x1, "f16[32,1024,14,14] f16[256,1024,1,1]"),
+    "convolution f32": _cuda(conv3x3, "f32[8,128,28,28] f32[128,128,3,3]"),
+    "convolution, bias, relu": _cuda(conv_bias_relu, "f16[16,128,64,64] f16[128,128,3,3] f16[128]"),
+    "convolution, depthwise 3x3": _cuda(conv_depthwise, "f16[32,384,28,28] f16[384,1,3,3]"),
+    "convolution, depthwise 7x7": _cuda(conv_depthwise, "bf16[32,96,56,56] bf16[96,1,7,7]"),
+    "convolution, grouped": _cuda(conv_grouped, "f16[32,128,28,28] f16[128,32,3,3]"),
+    "convolution of patches": _cuda(conv_patches, "bf16[32,3,224,224] bf16[768,3,16,16]"),
+    "convolution, transposed": _cuda(conv_transposed, "f16[8,256,32,32] f16[256,128,2,2]"),
+    "convolution of a line": _cuda(conv_line, "f16[16,256,3000] f16[512,256,3]"),
+    "avg_pool": _cuda(avg_pool, "f16[32,128,112,112]"),
+    "max_pool 2": _cuda(max_pool_2, "f32[32,64,112,112]"),
+    "adaptive pool": _cuda(adaptive_pool, "f16[32,512,28,28]"),
+    "upsample": _cuda(upsample, "f16[16,128,64,64]"),
+    "bilinear": _cuda(bilinear, "f32[16,64,64,64]"),
+    "pixel_shuffle": _cuda(pixel_shuffle, "f32[16,64,128,128]"),
+    "reflected border": _cuda(pad_reflected, "f32[16,64,128,128]"),
+    "unfold": _cuda(unfold_windows, "f32[8,64,56,56]"),
 }
 
 

@@ -26,15 +26,15 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "cuda")]
 import operator_cases  # noqa: E402
-from operator_cases import CASES, CPU_CASES  # noqa: E402
+from operator_cases import CASES, CPU_CASES, MORE_CASES  # noqa: E402
 from package_call import Package, open_library  # noqa: E402
 
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8, "bool": torch.bool}
 
 
 def parse(word):
     """The element type, the extent that an index counts along (or None), the dims."""
-    name, extent, dims = re.fullmatch(r"(index|[a-z]+\d+?(?=\[)|bf16|f16|f32|f64|i8)(\d*)\[([\d,]*)\]", word).groups()
+    name, extent, dims = re.fullmatch(r"(index|bool|[a-z]+\d+?(?=\[)|bf16|f16|f32|f64|i8)(\d*)\[([\d,]*)\]", word).groups()
     return name, int(extent) if name == "index" else None, [int(d) for d in dims.split(",") if d]
 
 
@@ -43,6 +43,8 @@ def tensor_of(word, device, seed):
     generator = torch.Generator(device=device).manual_seed(seed)
     if name == "index":
         return torch.randint(0, extent, dims, generator=generator, device=device)
+    if name == "bool":
+        return torch.rand(dims, generator=generator, device=device) < 0.5
     if name == "i8":
         return torch.randint(-128, 128, dims, generator=generator, device=device, dtype=torch.int8)
     return torch.randn(dims, generator=generator, device=device, dtype=torch.float32).to(TYPES[name])
@@ -51,6 +53,8 @@ def tensor_of(word, device, seed):
 def inputs_of(name, device):
     function, words = CASES[name]
     tensors = [tensor_of(word, device, i + 1) for i, word in enumerate(words[device])]
+    if function is operator_cases.cross_entropy_ignored:
+        tensors[1][::7] = -100
     if function is operator_cases.batch_norm:
         tensors[2] = tensors[2].abs() + 0.5
     if len(tensors) > 1 and function in (operator_cases.linear, operator_cases.linear_bias_gelu, operator_cases.gated_mlp):
@@ -109,6 +113,12 @@ def indices_are_right(function, inputs, results):
             if result.dtype == torch.int8:
                 # What lies between two numbers may go either way.
                 return bool(((result.int() - function(*inputs).int()).abs() <= 1).all())
+            if result.dtype == torch.bool:
+                return bool((result == function(*inputs)).all())
+            if function is operator_cases.argsort:
+                return bool((x.gather(-1, result) == x.sort().values).all())
+            if function is operator_cases.sort_columns:
+                return bool((x.gather(0, result) == results[at - 1]).all())
             if function in (operator_cases.argmax_rows, operator_cases.max_rows):
                 return bool((x.gather(-1, result[..., None])[..., 0] == x.amax(-1)).all())
             if not bool((x.gather(-1, result) == results[at - 1]).all()):
@@ -166,9 +176,9 @@ class Clock:
         return sorted(b.elapsed_time(e) for b, e in pairs)[len(pairs) // 2] * 1e-3
 
 
-def warm_compiled(names, device, threads=None):
+def warm_compiled(names, device, threads=None, more=()):
     """Fills torch.compile's cache of kernels, in a process of its own."""
-    words = [sys.executable, __file__, "--warm", "|".join(names), "--device", device]
+    words = [sys.executable, __file__, "--warm", "|".join(names), "--device", device, *more]
     subprocess.run(words + (["--threads", str(threads)] if threads else []), capture_output=True, timeout=400 if device == "cuda" else 3600)
 
 
@@ -262,12 +272,16 @@ def main():
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", default="", help="a regular expression")
+    parser.add_argument("--more", action="store_true", help="the second table of cases")
     parser.add_argument("--threads", type=int, help="on the CPU, of both")
     parser.add_argument("--no-compile-peer", action="store_true")
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.table:
         return print_table([json.loads(path.read_text()) for path in options.table])
+    if options.more:
+        CASES.clear()
+        CASES.update(MORE_CASES)
     if options.device == "cpu":
         CASES.update(CPU_CASES)
     if options.threads:
@@ -288,7 +302,7 @@ def main():
     workers = max(1, min(8, (os.cpu_count() or 2) // 2))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         parts = 6 if options.device == "cuda" else 1
-        warm = [] if options.no_compile_peer else [pool.submit(warm_compiled, names[i::parts], options.device, options.threads) for i in range(parts)]
+        warm = [] if options.no_compile_peer else [pool.submit(warm_compiled, names[i::parts], options.device, options.threads, ["--more"] if options.more else []) for i in range(parts)]
         packages = dict(zip(names, pool.map(lambda n: compile_case(n, pellucid, options.device, target, folder), names)))
         for done in warm:
             done.exception()

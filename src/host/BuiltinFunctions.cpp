@@ -496,6 +496,8 @@ void addObjects(Interpreter &i) {
         for (const auto &[name, value] : base->attributes.items())
           names.insert(name);
     } else if (auto *module = a[0].as<Module>()) {
+      if (const Value *own = module->globals->find("__dir__"); own && own->as<Function>())
+        return in.call(*in.builtin("sorted"), {in.call(*own)});
       for (const auto &[name, value] : module->globals->items())
         names.insert(name);
     } else {

@@ -28,7 +28,7 @@ static std::map<std::string, SizeSource> sourcesOf(const Program &program, const
         auto linear = symbolic::linearIn(type.shape[d], symbol);
         if (!linear)
           continue;
-        SizeSource source{placeholders[i]->name(), d, linear->factor, linear->offset};
+        SizeSource source{placeholders[i]->name(), d, linear->factor, linear->offset, false};
         auto [known, isNew] = sources.try_emplace(symbol, source);
         if (!isNew && known->second.factor != 1 && source.factor == 1)
           known->second = source;
@@ -241,11 +241,18 @@ std::string ArchiveSizes::symbolValue(const std::string &symbol, std::vector<std
     throw DiagnosticError(where, "no input has the size '" + symbol +
                                      "', from which an archive of torch.export would take it; save "
                                      "a .program instead");
+  auto sizeOf = [&](size_t dim, const Expr &size) {
+    return compute("torch.ops.aten.sym_size.int",
+                   {tensorArgumentText(source->input), integerArgument(static_cast<int64_t>(dim))},
+                   size, nodes);
+  };
   Expr value = Expr::symbol(symbol) * source->factor + source->offset;
-  std::string name = compute(
-      "torch.ops.aten.sym_size.int",
-      {tensorArgumentText(source->input), integerArgument(static_cast<int64_t>(source->dim))},
-      value, nodes);
+  if (source->isSigned) {
+    std::string above = sizeOf(source->dim, max(value, 0)),
+                below = sizeOf(source->dim + 1, max(-value, 0));
+    return compute("_operator.sub", {sizeArgument(above), sizeArgument(below)}, value, nodes);
+  }
+  std::string name = sizeOf(source->dim, value);
   if (source->offset) {
     value = value - source->offset;
     name = compute("_operator.sub", {sizeArgument(name), integerArgument(source->offset)}, value,

@@ -14,11 +14,13 @@
 
 namespace pellucid::trace {
 
-/// Where a graph finds a symbol: `size` of the input's dim is symbol * factor + offset.
+/// Where a graph finds a symbol: `size` of the input's dim is symbol * factor + offset. Of a number
+/// that may be below zero one dim has what is above and the next what is below.
 struct SizeSource {
   std::string input;
   size_t dim = 0;
   int64_t factor = 1, offset = 0;
+  bool isSigned = false;
 };
 
 /// The symbols that operators of a region, and of those inside of it, mention, and that no dim of

@@ -386,7 +386,9 @@ private:
     std::map<std::string, std::string> known; // operand to input
     for (const std::string &symbol : symbols) {
       const SizeSource *found = sizes.findSource(symbol);
-      SizeSource source = found ? *found : SizeSource{sizeCarrier(symbol, node), 0};
+      SizeSource source =
+          found ? *found
+                : SizeSource{sizeCarrier(symbol, node), 0, 1, 0, carrierType(symbol).rank() == 2};
       auto [input, isNew] = known.try_emplace(source.input, "size_of_" + symbol);
       if (isNew) {
         input->second = sizes.uniqueName(input->second);
@@ -400,15 +402,19 @@ private:
     return carried;
   }
 
-  /// As long as the symbol says, and without memory of that size.
-  static TensorType carrierType(const std::string &symbol) {
-    TensorType type(DataType::Bool, {Expr::symbol(symbol)});
-    type.strides = {0};
+  /// As long as the symbol says, or where it may be below zero as long in one dim or the other;
+  /// without memory of that size.
+  TensorType carrierType(const std::string &symbol) const {
+    Expr size = Expr::symbol(symbol);
+    bool isSigned = program.symbols.find(symbol)->range.min < 0;
+    TensorType type(DataType::Bool, isSigned ? std::vector<Expr>{max(size, 0), max(-size, 0)}
+                                             : std::vector<Expr>{size});
+    type.strides.assign(type.rank(), 0);
     return type;
   }
 
   std::string sizeCarrier(const std::string &symbol, const Node &node) {
-    if (!reads.count(symbol) || program.symbols.find(symbol)->range.min < 0)
+    if (!reads.count(symbol))
       throw DiagnosticError(node.location,
                             "a region needs the number '" + symbol +
                                 "', which is no size of an input, and archives of torch.export "
@@ -416,12 +422,12 @@ private:
     std::string one = numberAsTensor(node, Argument(false)), name = sizes.uniqueName("expand");
     JsonWriter json;
     beginOn(json, "torch.ops.aten.expand.default", one);
-    printInput(json, "size", nullptr, Argument::list({Expr::symbol(symbol)}), positional,
-               node.location);
+    TensorType type = carrierType(symbol);
+    printInput(json, "size", nullptr, Argument::list(type.shape), positional, node.location);
     json.endArray().key("outputs").beginArray();
     tensorArgument(json, name);
     finishNode(json.endArray(), node, name);
-    extraTensors.push_back({name, carrierType(symbol)});
+    extraTensors.push_back({name, type});
     return name;
   }
 

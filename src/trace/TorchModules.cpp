@@ -496,7 +496,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
         i.importSource("torch_functional_source",
                        std::make_shared<SourceFile>("<torch.nn.functional>", functionalSource));
     for (const auto &[function, value] : functions->globals->items())
-      if (!function.starts_with("_"))
+      if (!function.starts_with("_") || function == "__dir__")
         module.globals->set(function, value);
     fallBackToAten(module, tracer, false);
   });

@@ -78,6 +78,10 @@ void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
     for (const char *name : {"script", "export", "ignore", "unused", "script_if_tracing"})
       module.globals->set(name, runtimeName(interpreter, "same"));
   });
+  // What libraries tell PyTorch of themselves goes nowhere.
+  modules.add("torch._C", [](h::Interpreter &interpreter, h::Module &module) {
+    module.globals->set("_log_api_usage_once", runtimeName(interpreter, "same"));
+  });
   for (auto [name, functions] : {std::pair{"torch.cuda", "_Cuda"},
                                  {"torch.cpu", "_Cpu"},
                                  {"torch.accelerator", "_Accelerator"},

@@ -254,6 +254,8 @@ GROUPS = {
             "(i & 15, i | 3, i ^ 5)",
             "torch._int_mm(i.repeat(4, 1), i.t().contiguous().repeat(1, 4))",
             "torch.ops.aten._weight_int4pack_mm_for_cpu(x.repeat(1, 8), torch.ops.aten._convert_weight_to_int4pack_for_cpu((i.repeat(16, 8) & 15).int()[:64], 1), 32, s[:2, None, None].expand(2, 64, 2).contiguous())",
+            "torch.ops.aten._convert_weight_to_int4pack_for_cpu((i.repeat(16, 8) & 15).int()[:80], 1)",
+            "torch.ops.aten._weight_int4pack_mm_for_cpu(x.repeat(1, 8), torch.ops.aten._convert_weight_to_int4pack_for_cpu((i.repeat(16, 8) & 15).int()[:80], 1), 32, s[:2, None, None].expand(2, 80, 2).contiguous())",
             "torch.fake_quantize_per_tensor_affine(x, 0.02, 3, -128, 127)",
             "torch.fake_quantize_per_channel_affine(x, s, z.int(), 0, -128, 127)",
         ],
@@ -291,6 +293,11 @@ GROUPS = {
         [],
     ),
 }
+
+
+# How weights are packed there is the processor's, and here AVX-512's.
+if torch.backends.cpu.get_cpu_capability() != "AVX512":
+    GROUPS["quantized"][2][:] = [row for row in GROUPS["quantized"][2] if not row.startswith("torch.ops.aten._convert_weight_to_int4pack_for_cpu")]
 
 
 def pellucid(*words):

@@ -154,6 +154,12 @@ def number(x, y):
     torch._check(n >= 0)
     torch._check(n <= y.shape[0], lambda: "as many as there are")
     return x[:n].sum(0), torch.cond(x.sum() > 0, lambda x: x.sum() + torch.arange(n).sum(), lambda x: x.sum() * n, (x,))
+
+
+def below(x, y):
+    '''A number of either sign in a region.'''
+    n = (y * 10).sum().to(torch.int64).item()
+    return torch.cond(x.sum() > 0, lambda x: x.sum() + torch.arange(4 + abs(n)).sum() + n, lambda x: x.sum() * n - 1, (x,)), x * n
 """
 
 
@@ -166,7 +172,7 @@ def check_values(program, folder):
     scope = {}
     exec(VALUES, scope)
     leaves = torch.utils._pytree.tree_leaves
-    for name in ("branch", "backwards", "chosen", "places", "number"):
+    for name in ("branch", "backwards", "chosen", "places", "number", "below"):
         archive, again = folder / f"{name}.pt2", folder / f"{name}_again.pt2"
         call(program, "export", f"{folder / 'values.py'}:{name}", "--input", "x=f32[n=5:1..20,3]", "--input", "y=f32[4]", "-o", archive)
         module, complaint = load(archive)

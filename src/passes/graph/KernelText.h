@@ -80,6 +80,8 @@ struct PointwiseSpec {
   std::vector<std::string> results; ///< per output: the body's name (or in<k>) that is stored
   bool usesIndex = false;           ///< the body mentions `i`, the element's row-major index
   std::vector<TextWindow> windows = {};
+  /// Of each input, where several are read through one pointer; empty: each has its own.
+  std::vector<size_t> pointers = {};
 };
 /// Merges neighbouring dimensions where every operand allows it, then writes the kernel.
 KernelText writePointwise(PointwiseSpec spec, const symbolic::SymbolTable &symbols);

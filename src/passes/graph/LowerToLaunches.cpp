@@ -129,10 +129,50 @@ private:
     spec.usesIndex = group.usesIndex;
     spec.results = {group.names.at(node.result())};
     spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
+    std::vector<Value *> inputs = group.inputs;
+    if (!forCpu)
+      shareOperands(inputs, spec);
     KernelText text = writePointwise(std::move(spec), program.symbols);
     Value *out =
-        emitter.emit(text, group.inputs, {emitter.emptyLike(type), Access::Write}, node.location);
+        emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
     emitter.replace(node, out, nodes);
+  }
+
+  /// What the value is a view of, as elements of the same type.
+  Value *viewedBy(Value *value) const {
+    Value *seen = value;
+    while (seen->isTensor() && seen->producer()->isCall() && !seen->producer()->isLaunch()) {
+      const Operator *op = registry.find(seen->producer()->target());
+      Value *from =
+          op && op->kind == Operator::Kind::View ? seen->producer()->arg(0).value() : nullptr;
+      if (!from || !from->isTensor() || from->type().dtype != value->type().dtype)
+        break;
+      seen = from;
+    }
+    return seen;
+  }
+
+  /// Inputs that are views of one tensor, as the places of a window are, become one operand, and
+  /// differ by where they begin.
+  void shareOperands(std::vector<Value *> &inputs, PointwiseSpec &spec) const {
+    std::vector<Value *> seen, operands;
+    for (Value *input : inputs)
+      seen.push_back(viewedBy(input));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      bool isShared = std::count(seen.begin(), seen.end(), seen[i]) > 1;
+      Value *operand = isShared ? seen[i] : inputs[i];
+      if (isShared)
+        spec.inputs[i].offset =
+            spec.inputs[i].offset + inputs[i]->type().offset - operand->type().offset;
+      auto known = std::find(operands.begin(), operands.end(), operand);
+      spec.pointers.push_back(static_cast<size_t>(known - operands.begin()));
+      if (known == operands.end())
+        operands.push_back(operand);
+    }
+    if (operands.size() == inputs.size())
+      spec.pointers.clear();
+    else
+      inputs = operands;
   }
 
   /// contiguous() of what is contiguous is the tensor itself.

@@ -346,7 +346,7 @@ private:
     writer.line("mask = t < " + size + " - part * BLOCK");
     emitSorted(writer, round, isLast, indices, size);
     KernelText text = writer.finish(lines * tiles, digitTile);
-    text.numWarps = 16;
+    text.numWarps = 8; // two blocks of a multiprocessor, as registers go
     return text;
   }
 

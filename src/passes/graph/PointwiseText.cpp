@@ -53,9 +53,29 @@ std::string inWindow(KernelWriter &writer, const PointwiseSpec &spec, const Text
   return mask;
 }
 
-std::string loadText(size_t i, const std::string &address, const std::string &mask) {
-  return "tl.load(p" + std::to_string(i) + " + (" + address + ")" +
-         (mask.empty() ? ")" : ", mask=" + mask + ")");
+/// The pointers of the inputs.
+void namePointers(KernelWriter &writer, const PointwiseSpec &spec) {
+  size_t count = spec.inputs.size();
+  if (!spec.pointers.empty())
+    count = 1 + *std::max_element(spec.pointers.begin(), spec.pointers.end());
+  for (size_t i = 0; i < count; ++i)
+    writer.pointer("p" + std::to_string(i));
+}
+
+/// What inputs of one pointer have in common comes first, so that they differ by a constant behind
+/// one address.
+std::string loadText(KernelWriter &writer, const PointwiseSpec &spec, size_t i,
+                     const std::vector<std::string> &indices, const std::string &mask) {
+  TextOperand operand = spec.inputs[i];
+  std::string apart;
+  if (!spec.pointers.empty() && !operand.offsetIsArgument) {
+    if (operand.offset.constant() != 0)
+      apart = " + " + writer.scalar(operand.offset);
+    operand.offset = 0;
+  }
+  size_t pointer = spec.pointers.empty() ? i : spec.pointers[i];
+  return "tl.load(p" + std::to_string(pointer) + " + (" + writer.address(operand, indices) + ")" +
+         apart + (mask.empty() ? ")" : ", mask=" + mask + ")");
 }
 
 /// `part0 = …`: what bodies ask of the windows.
@@ -85,9 +105,8 @@ public:
     size_t outer = spec.shape.size() - 1;
     const Expr &inner = spec.shape.back();
     int64_t block = chooseBlock(inner, symbols, 1024);
-    std::vector<std::string> inputs, outputs;
-    for (size_t i = 0; i < spec.inputs.size(); ++i)
-      inputs.push_back(writer.pointer("p" + std::to_string(i)));
+    std::vector<std::string> outputs;
+    namePointers(writer, spec);
     for (size_t i = 0; i < spec.outputs.size(); ++i)
       outputs.push_back(writer.pointer("o" + std::to_string(i)));
 
@@ -112,11 +131,10 @@ public:
     writer.line("mask = col < " + size);
     indices.push_back("col");
     nameWindows(writer, spec, indices);
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
       bool tile = anyStrideAlong(spec.inputs[i], outer);
       std::string mask = inWindow(writer, spec, spec.inputs[i], indices, tile ? "mask" : "");
-      writer.line("in" + std::to_string(i) + " = " +
-                  loadText(i, writer.address(spec.inputs[i], indices), mask));
+      writer.line("in" + std::to_string(i) + " = " + loadText(writer, spec, i, indices, mask));
     }
     if (spec.usesIndex)
       writer.line("i = " + line + "col");
@@ -145,12 +163,15 @@ public:
       columns *= 2;
     // As many bytes are under way for narrow elements as for wide ones.
     lines = (byteSize(s.outputs[0].dtype) < 4 ? 2048 : 1024) / columns;
+    // Those of many inputs have enough of them, and no registers for more.
+    constexpr size_t many = 4;
+    if (s.inputs.size() > many)
+      lines = std::max<int64_t>(1, 1024 / columns);
   }
 
   KernelText write() {
     size_t outer = spec.shape.size() - 1;
-    for (size_t i = 0; i < spec.inputs.size(); ++i)
-      writer.pointer("p" + std::to_string(i));
+    namePointers(writer, spec);
     for (size_t i = 0; i < spec.outputs.size(); ++i)
       writer.pointer("o" + std::to_string(i));
     Expr all = product(spec.shape, 0, outer);
@@ -172,9 +193,9 @@ public:
       for (size_t d = 0; d < outer; ++d)
         moves |= operand.strides[d].constant() != 0;
       std::string mask = along && moves ? "mask" : along ? "col_there" : moves ? "line_there" : "";
-      writer.line("in" + std::to_string(i) + " = " +
-                  loadText(i, writer.address(operand, indices),
-                           inWindow(writer, spec, operand, indices, mask)));
+      writer.line(
+          "in" + std::to_string(i) + " = " +
+          loadText(writer, spec, i, indices, inWindow(writer, spec, operand, indices, mask)));
     }
     if (spec.usesIndex)
       writer.line("i = line[:, None] * " + writer.scalar(spec.shape[outer]) + " + col[None, :]");
@@ -220,8 +241,7 @@ public:
   }
 
   KernelText write() {
-    for (size_t i = 0; i < spec.inputs.size(); ++i)
-      writer.pointer("p" + std::to_string(i));
+    namePointers(writer, spec);
     for (size_t i = 0; i < spec.outputs.size(); ++i)
       writer.pointer("o" + std::to_string(i));
     std::vector<Expr> tiles;
@@ -297,7 +317,7 @@ private:
                        : along              ? "row_there[:, None]"
                        : innermost          ? "col_there[None, :]"
                                             : "";
-    std::string text = loadText(i, address(operand, turned),
+    std::string text = loadText(writer, spec, i, places(turned),
                                 inWindow(writer, spec, operand, places(turned), mask));
     writer.line("in" + std::to_string(i) + " = " + (turned ? "tl.trans(" + text + ")" : text));
   }

@@ -198,19 +198,37 @@ def _times_int4(self, weight, qGroupSize, qScaleAndZeros):
 
 @_aten("aten::_convert_weight_to_int4pack_for_cpu(Tensor self, SymInt innerKTiles) -> Tensor")
 def _convert_weight_to_int4pack_for_cpu(self, innerKTiles):
-    # In PyTorch a layout of the processor's own, which only the product reads.
-    packed = (self[:, 0::2] | (self[:, 1::2] << 4)).to(torch.uint8)
+    # As PyTorch has it where the processor has AVX-512: of 64 rows one with that two times 16 further on, of fewer rows two neighbours.
+    rows, columns = self.shape[0], self.shape[1]
+    full, blocks = rows // 64 * 64, rows // 64
+    whole = self[:full].reshape([blocks, 4, 16, columns])
+    pairs = torch.stack([whole[:, i] | (whole[:, i + 2] << 4) for i in range(2)], 1)
+    parts = [torch.permute(pairs, [0, 3, 1, 2]).reshape(-1)]
+    if full < rows:
+        rest = self[full:].reshape([(rows - full) // 2, 2, columns])
+        parts.append((rest[:, 0] | (rest[:, 1] << 4)).t().reshape(-1))
+    packed = torch.cat(parts).reshape([rows, columns // 2]).to(torch.uint8)
     packed._pellucid_int4 = True
     return packed
+
+
+def _unpacked_int4_for_cpu(packed):
+    rows, columns = packed.shape[0], packed.shape[1] * 2
+    full, blocks = rows // 64 * 64, rows // 64
+    numbers = packed.to(torch.int32)
+    pairs = torch.permute(numbers[:full].reshape([blocks, columns, 2, 16]), [0, 2, 3, 1])
+    weight = torch.stack([pairs & 15, pairs >> 4], 1).reshape([full, columns])
+    if full == rows:
+        return weight
+    rest = numbers[full:].reshape([columns, (rows - full) // 2]).t()
+    return torch.cat([weight, torch.stack([rest & 15, rest >> 4], 1).reshape([rows - full, columns])])
 
 
 @_aten("aten::_weight_int4pack_mm_for_cpu(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor")
 def _weight_int4pack_mm_for_cpu(self, mat2, qGroupSize, qScaleAndZeros):
     if not getattr(mat2, "_pellucid_int4", False):
         raise NotImplementedError("_weight_int4pack_mm_for_cpu: how its weight is packed depends on the processor that packed it; pack it in the model (_convert_weight_to_int4pack_for_cpu), or keep the int4 weight in torchao's unpacked layout")
-    numbers = mat2.to(torch.int32)
-    weight = torch.stack([numbers & 15, numbers >> 4], 2).reshape([mat2.shape[0], mat2.shape[1] * 2])
-    return _times_int4(self, weight, qGroupSize, qScaleAndZeros)
+    return _times_int4(self, _unpacked_int4_for_cpu(mat2), qGroupSize, qScaleAndZeros)
 
 
 _int4_shifts = (0, 16, 4, 20, 8, 24, 12, 28)

@@ -124,14 +124,33 @@ TEST_F(DividedOperators, topkDoesNotGrowWithTheSquare) {
   expectSame(0);
 }
 
-// Tiles of 4096, and merges of two runs, the last of which has no other one. Many are equal.
-TEST_F(DividedOperators, longLinesAreSortedByMergingRuns) {
+// Words are cleared, digits counted, and three tiles of 4096 a line are distributed four times.
+// Many are equal.
+TEST_F(DividedOperators, longLinesAreSortedByDigits) {
   Value *x = input("x", DataType::Float32, {2, 8700}, 4);
   values(0).set(std::vector<int64_t>{0, 7}, nan);
   values(0).set(std::vector<int64_t>{0, 8600}, nan);
   Node *sorted = call("aten.sort.stable", {x}, {{"stable", Argument(true)}});
-  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), (Grids{6, 10, 10}));
+  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), (Grids{3, 6, 6, 6, 6, 6}));
   expectSame(0);
+}
+
+// Digits that all keys of a type have alike are not looked at. A look takes in sixteen tiles.
+TEST_F(DividedOperators, digitsFollowFromTheType) {
+  using Case = std::tuple<DataType, bool, int64_t, Grids>;
+  for (const auto &[type, descending, length, grids] :
+       {Case{DataType::UInt8, false, 69000, {2, 17, 17}},
+        Case{DataType::BFloat16, true, 69000, {3, 17, 17, 17}},
+        Case{DataType::Int32, true, 8300, {1, 3, 3, 3, 3, 3}},
+        Case{DataType::Int64, false, 8300, {1, 3, 3, 3, 3, 3, 1, 3, 3, 3, 3, 3}}}) {
+    program = Program();
+    inputs.clear();
+    Value *x = input("x", type, {length}, 100);
+    Node *sorted = call("aten.sort.stable", {x},
+                        {{"stable", Argument(true)}, {"descending", Argument(descending)}});
+    EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), grids);
+    expectSame(0);
+  }
 }
 
 TEST_F(DividedOperators, aLineOfATileIsOneLaunch) {
