@@ -16,9 +16,11 @@ import json
 import os
 import pathlib
 import random
+import select
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 import numpy as np
@@ -194,6 +196,7 @@ class Oracle:
 
     def __init__(self, arguments, path, root):
         environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        self.timeout = arguments.timeout
         here = pathlib.Path(__file__).resolve().parent / "triton_interpreter.py"
         self.process = subprocess.Popen([arguments.triton, str(here), path, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
 
@@ -202,6 +205,10 @@ class Oracle:
         try:
             self.process.stdin.write(json.dumps(job) + "\n")
             self.process.stdin.flush()
+            if not select.select([self.process.stdout], [], [], self.timeout)[0]:
+                self.process.kill()
+                self.process.wait()
+                return f"the interpreter takes more than {self.timeout} s"
             answer = self.process.stdout.readline()
         except BrokenPipeError:
             answer = ""
@@ -216,6 +223,8 @@ class Oracle:
 
 def one_file(job):
     arguments, path, root = job
+    if time.monotonic() > arguments.until:
+        return []
     done = subprocess.run([arguments.pellucid, "kernels", path, "--path", root, "--json"], capture_output=True, text=True)
     try:
         kernels = json.loads(done.stdout)["kernels"]
@@ -242,13 +251,19 @@ def main():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--attempts", type=int, default=6, help="sets of arguments that are tried for a kernel")
-    parser.add_argument("--timeout", type=int, default=60, help="seconds a launch")
+    parser.add_argument("--timeout", type=int, default=60, help="seconds a launch, and its interpretation")
     parser.add_argument("--only", help="files whose path has this in it")
+    parser.add_argument("--sample", type=int, help="so many files of all, drawn at random")
+    parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no file is begun after so long")
     arguments = parser.parse_args()
     arguments.pellucid = os.path.abspath(arguments.pellucid)
     jobs = []
     for checkout in map(os.path.abspath, arguments.checkouts):
         jobs += [(arguments, path, package_root(path, checkout)) for path, _ in files_of(checkout) if not arguments.only or arguments.only in path]
+    if arguments.sample is not None and arguments.sample < len(jobs):
+        jobs = random.Random(arguments.seed).sample(jobs, arguments.sample)
+    arguments.until = time.monotonic() + arguments.seconds
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         rows = []
         for some in pool.map(one_file, jobs):

@@ -118,6 +118,18 @@ def reason_class(reason):
     return text[:110]
 
 
+# Refusals for what the file itself lacks, or what Triton refuses too: names that a test puts into the text, libraries that are not
+# beside it, kernels that only a call makes, globals that are no constexprs.
+LACKING = re.compile(r"' is not defined|of a library that is not here|is a global of the module and not a constexpr|' is made when '|nothing of '[^']*' is supported|could not be evaluated"
+                     r"|no 'tl\\.[A-Z_]+'|^expects|^(Type|Attribute|Assertion|Name|Value|Index|Key|Runtime|Compilation)\w*Error")
+# … and for another compiler than Triton's: functions written against its internals, of a vendor's language, or gone since Triton 3.3.
+OTHER_COMPILER = re.compile(r"is written against Triton's own compiler|no 'tl\.extra\.(?!cuda|libdevice)|'with' is not part|_experimental_descriptor|inherits from '")
+
+
+def reason_kind(reason):
+    return "lacking" if LACKING.search(reason) else "other_compiler" if OTHER_COMPILER.search(reason) else "ours"
+
+
 def row_of(results):
     functions = sum(len(r["functions"]) for r in results)
     listed = found = accepted = needs = 0

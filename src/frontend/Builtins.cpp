@@ -70,6 +70,8 @@ static const Builtin builtins[] = {
     {"add", "x, y, sanitize_overflow=True", &Emitter::emitAdd},
     {"sub", "x, y, sanitize_overflow=True", &Emitter::emitSub},
     {"mul", "x, y, sanitize_overflow=True", &Emitter::emitMul},
+    {"condition", "arg1, disable_licm=False", &Emitter::emitCondition},
+    {"tuple", "args, type=None", &Emitter::emitTuple},
     {"where", "condition, x, y", &Emitter::emitWhere},
     {"maximum", "x, y, propagate_nan=None", &Emitter::emitMaximum},
     {"minimum", "x, y, propagate_nan=None", &Emitter::emitMinimum},

@@ -219,15 +219,19 @@ static bool sameConstants(const std::map<std::string, Val> &a,
 /// The parameters of a jit function with what a call gives them.
 static std::map<std::string, Val> bindParameters(Emitter &e, const host::JitFunction &function,
                                                  const std::string &shown,
-                                                 const std::vector<Val> &positional,
-                                                 Keywords &keywords) {
+                                                 std::vector<Val> positional, Keywords &keywords) {
   size_t count = 0;
   for (const auto &parameter : function.parameters)
     count += !parameter.keywordOnly;
+  std::map<std::string, Val> bound;
+  if (!function.rest.empty()) {
+    auto others = positional.begin() + static_cast<long>(std::min(count, positional.size()));
+    bound[function.rest] = Val::tuple({others, positional.end()});
+    positional.erase(others, positional.end());
+  }
   if (positional.size() > count)
     e.fail("'" + shown + "' takes " + std::to_string(count) + " arguments, got " +
            std::to_string(positional.size()));
-  std::map<std::string, Val> bound;
   std::vector<std::string> known;
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const auto &parameter = function.parameters[i];

@@ -118,6 +118,8 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
         parameterValue(place, parameters[i],
                        ArrayRef<BlockArgument>(entry->getArguments()).slice(first, next - first));
   }
+  if (!kernel.rest.empty())
+    frame->names[kernel.rest] = Val::tuple({});
 }
 
 Val Emitter::parameterValue(Location place, const ParameterSpec &spec,

@@ -379,6 +379,10 @@ void Emitter::rangeLoop(const syntax::For &statement, const std::vector<Val> &gi
   leaveLoop(*this, before, carried, loop.getResults(), statement.range.line);
 }
 
+/// `while tl.condition(c, disable_licm=True)`: what the option says of code motion changes no
+/// value.
+Val Emitter::emitCondition(Bound &args) { return args[0]; }
+
 void Emitter::whileStatement(const syntax::While &statement) {
   if (!statement.orelse.empty())
     failUnsupported("'else' of a loop is not part of the kernel language");

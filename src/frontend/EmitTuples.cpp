@@ -94,6 +94,15 @@ Val Emitter::field(const Val &tuple, const std::string &name) {
   fail("'" + tuple.tupleClass->name + "' has no field '" + name + "'");
 }
 
+/// `tl.tuple(values)`: a list is one, too.
+Val Emitter::emitTuple(Bound &args) {
+  if (!args[0].isTuple())
+    fail("tl.tuple expects a tuple or a list");
+  if (!args[1].isNone())
+    fail("tl.tuple's 'type' is decided by its values; leave it out");
+  return Val::tuple(args[0].elements);
+}
+
 /// `a, *b, c = value`; the starred name takes what the others leave.
 void Emitter::unpack(const syntax::List<syntax::Expr> &targets, SourceRange range,
                      const Val &value) {

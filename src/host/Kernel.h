@@ -22,6 +22,8 @@ public:
   };
   std::shared_ptr<Function> function; ///< def, module, globals, closure
   std::vector<Parameter> parameters;
+  /// The name of `*args`, empty: none. Kernels call such functions; nobody launches them.
+  std::string rest;
   Namespace options; ///< the decorator's keywords, except the specialisation lists
   bool noInline = false;
 

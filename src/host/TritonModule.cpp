@@ -78,13 +78,13 @@ static Value makeJit(Interpreter &interpreter, const Value &target, const CallAr
   if (!f || !f->def)
     interpreter.refuse("triton.jit needs a function made by 'def', got " + typeName(target));
   const Arguments &args = *f->parameters;
-  if (args.vararg || args.kwarg) {
-    const Arg &rest = args.vararg ? *args.vararg : *args.kwarg;
-    interpreter.refuse(f->module->locate(rest),
-                       "kernel '" + f->name + "' has a '*" + rest.arg +
-                           "' parameter; kernels take a fixed list of parameters");
-  }
+  if (args.kwarg)
+    interpreter.refuse(f->module->locate(*args.kwarg),
+                       "kernel '" + f->name + "' has a '**" + args.kwarg->arg +
+                           "' parameter; kernels take a fixed list of keywords");
   auto jit = kernelFunction(interpreter, f, options);
+  if (args.vararg)
+    jit->rest = args.vararg->arg;
   // How a kernel is called, shown and compiled; none of it changes what it computes.
   static constexpr std::string_view known[] = {"version", "repr", "launch_metadata", "debug",
                                                "noinline"};

@@ -862,9 +862,11 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     std::erase_if(plain.keywords, [](const auto &keyword) {
       return keyword.first == "out" || keyword.first == "inplace";
     });
-    if (args.keyword("out"))
+    if (args.keyword("out")) {
       refuseOutOfGradient(tracer, interpreter, name, args);
-    else if (!plain.positional.empty())
+      if (isEager(tracer))
+        checkOverlaps(interpreter, *destination, name, plain);
+    } else if (!plain.positional.empty())
       plain.positional.front() = contentsOf(*destination, interpreter);
     return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
   }
@@ -1040,6 +1042,8 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   if (auto result = dispatchInPlace(self, interpreter, method, args))
     return *result;
   std::string name = functionalName(method);
+  if (isEager(self.tracer))
+    checkOverlaps(interpreter, self, name, args);
   h::Value before = contentsOf(self, interpreter);
   h::CallArgs call = argsOf({before}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());

@@ -41,6 +41,10 @@ void LaunchBinder::refuse(const std::string &message) const { interpreter.refuse
 
 void LaunchBinder::bind(const h::CallArgs &args) {
   const auto &parameters = kernel->parameters;
+  if (!kernel->rest.empty())
+    refuse("kernel '" + kernel->name() + "' has a '*" + kernel->rest +
+           "' parameter, so it is for kernels to call; what is launched takes a fixed list of "
+           "parameters");
   positionalCount = args.positional.size();
   if (positionalCount > parameters.size())
     refuse("'" + kernel->name() + "' takes " + std::to_string(parameters.size()) +

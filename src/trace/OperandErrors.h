@@ -9,6 +9,8 @@
 
 namespace pellucid::trace {
 
+class TensorObject;
+
 /// A Python exception, by the name of its class.
 struct OperandError {
   std::string type, text;
@@ -34,6 +36,11 @@ std::optional<OperandError> argumentError(host::Interpreter &interpreter,
 std::optional<OperandError> conditionError(const std::string &target,
                                            const std::vector<graph::Argument> &positional,
                                            const graph::KeywordArguments &keywords);
+
+/// Raises what PyTorch raises where the call `written.NAME_(args)`, or NAME with `out=written`,
+/// reads places that it writes, other than element by element, or writes one place several times.
+void checkOverlaps(host::Interpreter &interpreter, const TensorObject &written,
+                   const std::string &name, const host::CallArgs &args);
 
 /// `Float`, as PyTorch's messages call a dtype.
 std::string scalarName(DataType type);

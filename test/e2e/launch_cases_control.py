@@ -103,6 +103,16 @@ def tuples(rng):
                dict(out_ptr=np.array([2.5, 9, 7, 4.5])), 0)
 
 
+def rest(rng):
+    x = rng.standard_normal(60).astype(np.float32)
+    w, turns = x.astype(np.float64), 63
+    # (x + 1) + 2 * (turns + 1), 3 * x, 1 + 2 * 2 + 3 * 3, 2 * x + 2 * x + 3 * x + 4 * 2
+    want = (w + 1) + 2 * (turns + 1) + 3 * w + 14 + 7 * w + 8
+    yield Case("what *args takes, tl.tuple and tl.condition", FILE, "rest_of_arguments", "1", dict(out_ptr=np.zeros(60, np.float32), x_ptr=x, n=60, BLOCK=64), dict(out_ptr=want), 1e-6)
+    yield Case("a function with *args is not launched", FILE, "pairs_of", "1", dict(), {},
+               refusal=r"kernel 'pairs_of' has a '\*values' parameter")
+
+
 def walrus(rng):
     x = rng.standard_normal(75).astype(np.float32)
     totals = np.add.reduceat(x.astype(np.float64), np.arange(0, 75, 16))
@@ -170,5 +180,5 @@ def randomness(rng):
 
 def cases():
     rng = np.random.default_rng(23)
-    for part in (helpers, constant_returns, loops, constants, tuples, walrus, elsewhere, checks, aggregates, randomness):
+    for part in (helpers, constant_returns, loops, constants, tuples, rest, walrus, elsewhere, checks, aggregates, randomness):
         yield from part(rng)

@@ -365,3 +365,82 @@ tt.func public @every_second(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: 
   tt.store %yp, %all : tensor<512x!tt.ptr<f32>>
   tt.return
 }
+
+// -----
+
+// Bytes that the matrix units take along the inner dim, and that lie across it, are loaded by four
+// neighbours along it to a thread: each quadruple is a register of the instruction's.
+// CHECK-DAG:   #[[ACROSS:.*]] = #ttgpu.layout<registers = {{\[}}[1, 0], [2, 0], [4, 0], [0, 1], [0, 2]], lanes = {{\[}}[8, 0], [16, 0], [32, 0], [0, 4], [0, 8]], warps = {{\[}}[0, 16], [0, 32]]>
+// CHECK-DAG:   #[[OTHER:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], lanes = {{\[}}[0, 8], [0, 16], [0, 32], [4, 0], [8, 0]], warps = {{\[}}[16, 0], [32, 0]]>
+// CHECK-LABEL: @bytes_crosswise
+// CHECK:       tt.load {{.*}} : tensor<64x64x!tt.ptr<i8>, #[[ACROSS]]>
+// CHECK:       tt.load {{.*}} : tensor<64x64x!tt.ptr<i8>, #[[OTHER]]>
+tt.func public @bytes_crosswise(%a: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %y: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0> : tensor<64x64xi32>
+  %ai = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %ar = tt.expand_dims %ai {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %ac = tt.expand_dims %ai {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %as = arith.constant dense<64> : tensor<1x64xi32>
+  %am = arith.muli %ac, %as : tensor<1x64xi32>
+  %aR = tt.broadcast %ar : tensor<64x1xi32> -> tensor<64x64xi32>
+  %aC = tt.broadcast %am : tensor<1x64xi32> -> tensor<64x64xi32>
+  %ao = arith.addi %aR, %aC : tensor<64x64xi32>
+  %ab = tt.splat %a : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+  %ap = tt.addptr %ab, %ao : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+  %av = tt.load %ap : tensor<64x64x!tt.ptr<i8>>
+  %bi = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %br = tt.expand_dims %bi {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %bc = tt.expand_dims %bi {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %bs = arith.constant dense<64> : tensor<64x1xi32>
+  %bm = arith.muli %br, %bs : tensor<64x1xi32>
+  %bR = tt.broadcast %bm : tensor<64x1xi32> -> tensor<64x64xi32>
+  %bC = tt.broadcast %bc : tensor<1x64xi32> -> tensor<64x64xi32>
+  %bo = arith.addi %bR, %bC : tensor<64x64xi32>
+  %bb = tt.splat %b : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+  %bp = tt.addptr %bb, %bo : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+  %bv = tt.load %bp : tensor<64x64x!tt.ptr<i8>>
+  %d = tt.dot %av, %bv, %zero : tensor<64x64xi8> * tensor<64x64xi8> -> tensor<64x64xi32>
+  %ys = tt.splat %y : !tt.ptr<i32> -> tensor<64x64x!tt.ptr<i32>>
+  %yp = tt.addptr %ys, %bo : tensor<64x64x!tt.ptr<i32>>, tensor<64x64xi32>
+  tt.store %yp, %d : tensor<64x64x!tt.ptr<i32>>
+  tt.return
+}
+
+// -----
+
+// Along it they come as they lie, sixteen to a thread.
+// CHECK-DAG:   #[[ROWS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], [0, 2], [0, 4], [0, 8], [32, 0]], lanes = {{\[}}[0, 16], [0, 32], [1, 0], [2, 0], [4, 0]], warps = {{\[}}[8, 0], [16, 0]]>
+// CHECK-DAG:   #[[COLUMNS:.*]] = #ttgpu.layout<registers = {{\[}}[1, 0], [2, 0], [4, 0], [8, 0], [0, 32]], lanes = {{\[}}[16, 0], [32, 0], [0, 1], [0, 2], [0, 4]], warps = {{\[}}[0, 8], [0, 16]]>
+// CHECK-LABEL: @bytes_inner
+// CHECK:       tt.load {{.*}} : tensor<64x64x!tt.ptr<i8>, #[[ROWS]]>
+// CHECK:       tt.load {{.*}} : tensor<64x64x!tt.ptr<i8>, #[[COLUMNS]]>
+tt.func public @bytes_inner(%a: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %y: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0> : tensor<64x64xi32>
+  %ai = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %ar = tt.expand_dims %ai {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %ac = tt.expand_dims %ai {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %as = arith.constant dense<64> : tensor<64x1xi32>
+  %am = arith.muli %ar, %as : tensor<64x1xi32>
+  %aR = tt.broadcast %am : tensor<64x1xi32> -> tensor<64x64xi32>
+  %aC = tt.broadcast %ac : tensor<1x64xi32> -> tensor<64x64xi32>
+  %ao = arith.addi %aR, %aC : tensor<64x64xi32>
+  %ab = tt.splat %a : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+  %ap = tt.addptr %ab, %ao : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+  %av = tt.load %ap : tensor<64x64x!tt.ptr<i8>>
+  %bi = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %br = tt.expand_dims %bi {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %bc = tt.expand_dims %bi {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %bs = arith.constant dense<64> : tensor<1x64xi32>
+  %bm = arith.muli %bc, %bs : tensor<1x64xi32>
+  %bR = tt.broadcast %br : tensor<64x1xi32> -> tensor<64x64xi32>
+  %bC = tt.broadcast %bm : tensor<1x64xi32> -> tensor<64x64xi32>
+  %bo = arith.addi %bR, %bC : tensor<64x64xi32>
+  %bb = tt.splat %b : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+  %bp = tt.addptr %bb, %bo : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+  %bv = tt.load %bp : tensor<64x64x!tt.ptr<i8>>
+  %d = tt.dot %av, %bv, %zero : tensor<64x64xi8> * tensor<64x64xi8> -> tensor<64x64xi32>
+  %ys = tt.splat %y : !tt.ptr<i32> -> tensor<64x64x!tt.ptr<i32>>
+  %yp = tt.addptr %ys, %bo : tensor<64x64x!tt.ptr<i32>>, tensor<64x64xi32>
+  tt.store %yp, %d : tensor<64x64x!tt.ptr<i32>>
+  tt.return
+}

@@ -430,3 +430,29 @@ def aggregate_without_a_field(x_ptr, n):
 @triton.jit
 def unpacked_aggregate(x_ptr, n):
     pointer, size, block = Window(x_ptr, n)
+
+
+@triton.jit
+def weighted(first, *rest, scale: tl.constexpr = 1):
+    total = first * scale
+    for i in tl.static_range(len(rest)):
+        total += rest[i] * (i + 2)
+    return total
+
+
+@triton.jit
+def pairs_of(*values):
+    return tl.tuple([v + 1 for v in values]) + tl.tuple((values[0], len(values)))
+
+
+@triton.jit
+def rest_of_arguments(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0)
+    turns = 0
+    while tl.condition(turns < n, disable_licm=True):
+        turns += 7
+    shape: tl.constexpr = (1, 2, 3)
+    a, b, c, count = pairs_of(x, turns)
+    total = weighted(a, b) + weighted(c, scale=3) + weighted(*shape) + weighted(x, x, x, count, scale=2)
+    tl.store(out_ptr + i, total, mask=i < n)

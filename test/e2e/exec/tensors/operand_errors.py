@@ -161,3 +161,38 @@ try:
     loss.backward()
 except RuntimeError as error:
     print(str(error)[:60], leaf.grad)
+
+# What is written and read in one call lies apart, or is the same element by element.
+line = torch.arange(5.0)
+square = torch.arange(9.0).reshape(3, 3)
+wide = torch.zeros(3).expand(2, 3)
+
+
+def assign_shifted():
+    line[1:] = line[:-1]
+
+
+for number, body in enumerate([
+    assign_shifted,
+    lambda: line[1:].copy_(line[:-1]),
+    lambda: line[1:].add_(line[:-1]),
+    lambda: line.mul_(line[0]),
+    lambda: line[:2].sub_(line[1:2]),
+    lambda: line[:2].add_(line[2:4]),
+    lambda: line.mul_(line),
+    lambda: line[::2].add_(line[1:4]),
+    lambda: square.add_(square.t()),
+    lambda: square.t().add_(square.t()),
+    lambda: square[0].add_(square[1]),
+    lambda: square.view(-1)[:3].add_(square[0]),
+    lambda: square.view(9)[1:4].add_(square[0]),
+    lambda: torch.add(line[1:], 1, out=line[:-1]),
+    lambda: torch.mul(line, 2, out=line),
+    lambda: wide.add_(1),
+    lambda: wide.mul_(torch.ones(3)),
+    lambda: wide.copy_(torch.ones(2, 3)),
+    lambda: wide.fill_(2),
+    lambda: torch.zeros(1).expand(1, 1).add_(1),
+]):
+    attempt(number, body)
+    print(line.tolist(), square.tolist(), wide.tolist())
