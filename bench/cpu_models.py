@@ -152,12 +152,15 @@ def made(name, dtype):
 
 
 def in_turns(calls, budget):
+    from operators import rest
+
     times = {name: [] for name in calls}
     for work in calls.values():
         work(), work()
     end = time.perf_counter() + budget
     while len(next(iter(times.values()))) < 5 or time.perf_counter() < end:
         for name, work in calls.items():
+            rest(work)
             start = time.perf_counter()
             work()
             times[name].append(time.perf_counter() - start)

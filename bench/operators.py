@@ -136,6 +136,14 @@ def allowance(inputs, results):
     return max(2 * max(torch.finfo(kind).eps for kind in kinds), terms**0.5 * wide / 2)
 
 
+def rest(call, seconds=0.02):
+    """With several threads: those of the call before may wait for work on a processor of the next one, for milliseconds. Until they
+    sleep; then one call wakes this one's own."""
+    if torch.get_num_threads() > 1:
+        time.sleep(seconds)
+        call()
+
+
 class Clock:
     """Medians of one call, with the cache flushed between calls on a device."""
 
@@ -154,6 +162,7 @@ class Clock:
         end = time.perf_counter() + budget
         while len(next(iter(times.values()))) < 7 or time.perf_counter() < end:
             for name, call in calls.items():
+                rest(call)
                 count, start = repeats[name], time.perf_counter()
                 for _ in range(count):
                     call()

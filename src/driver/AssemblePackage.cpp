@@ -386,6 +386,7 @@ private:
                           (ptx.thisGenerationOnly ? "a" : "") + ".ptx";
       executable.sharedBytes = ptx.sharedBytes;
       executable.dependentLaunch = ptx.dependentLaunch;
+      executable.tensorMaps = ptx.tensorMaps;
       noteProducts(kernel.numerics, ptx);
       contents.records.push_back(package::textRecord(executable.record, ptx.text));
       kernel.executables.push_back(executable);

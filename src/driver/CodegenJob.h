@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "package/TensorMap.h"
+
 namespace pellucid::driver {
 
 /// One kernel to generate code for: TTIR text with one public tt.func named `symbol`, or a library
@@ -56,6 +58,7 @@ struct CodegenPtx {
   uint32_t sharedBytes = 0;
   bool thisGenerationOnly = false; ///< runs on devices of exactly the job's target
   bool dependentLaunch = false;    ///< waits for the launches ahead of it itself
+  std::vector<package::TensorMap> tensorMaps;
 };
 
 struct CodegenKernelResult {

@@ -194,12 +194,13 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
 bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
                 codegen::CudaKernelOptions options, bool exactTarget, CodegenKernelResult &entry,
                 Diagnostics &diagnostics) {
+  options.tensorCopies = std::getenv("PELLUCID_TENSOR_COPIES") != nullptr;
   for (options.thisGenerationOnly = true;; options.thisGenerationOnly = false) {
     codegen::CompiledPtx compiled;
     if (!codegen::compileCudaKernel(module, kernel.symbol, options, compiled, diagnostics))
       return false;
     entry.ptx.push_back({std::move(compiled.ptx), compiled.sharedBytes, compiled.thisGenerationOnly,
-                         compiled.dependentLaunch});
+                         compiled.dependentLaunch, std::move(compiled.tensorMaps)});
     entry.matrixUnits |= compiled.matrixUnits;
     if (entry.ptx.size() == 1)
       for (const auto &slot : compiled.arguments)

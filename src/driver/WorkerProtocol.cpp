@@ -111,6 +111,16 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
       a.number(p.sharedBytes);
       a.number(p.thisGenerationOnly);
       a.number(p.dependentLaunch);
+      a.list(p.tensorMaps, [&](package::TensorMap &map) {
+        a.number(map.parameter);
+        a.number(map.elementBytes);
+        a.number(map.swizzleBytes);
+        a.list(map.dims, [&](package::TensorMap::Dim &dim) {
+          a.number(dim.size);
+          a.number(dim.stride);
+          a.number(dim.box);
+        });
+      });
     });
     a.number(k.matrixUnits);
     a.number(k.bfloat16Grade);

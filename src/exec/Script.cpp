@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <unistd.h>
 
 namespace pellucid::exec {
@@ -17,10 +18,26 @@ namespace {
 
 h::Interpreter *interrupted = nullptr;
 
+/// Seconds of a clock that a signal handler may ask.
+double secondsNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double firstInterrupt = 0;
+
 /// Ctrl-C is the script's KeyboardInterrupt; one more before that was raised ends the process,
-/// whatever it is busy with.
+/// whatever it is busy with. Who sends it to the process and to its group, as `timeout` does, means
+/// one.
 extern "C" void onInterrupt(int) {
-  if (interrupted && interrupted->interrupt())
+  constexpr double oneFor = 0.5;
+  double now = secondsNow();
+  if (interrupted && interrupted->interrupt()) {
+    firstInterrupt = now;
+    return;
+  }
+  if (interrupted && now - firstInterrupt < oneFor)
     return;
   std::signal(SIGINT, SIG_DFL);
   ::kill(::getpid(), SIGINT);

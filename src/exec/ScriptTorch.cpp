@@ -5,6 +5,7 @@
 #include "exec/ScriptDevices.h"
 #include "exec/ScriptHooks.h"
 #include "host/InterpreterState.h"
+#include "trace/PytorchNames.h"
 
 #include <pellucid/runtime.h>
 
@@ -187,6 +188,24 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
 
 } // namespace
 
+/// A name that PyTorch's module has not is an AttributeError, as there; what it has and we lack is
+/// refused by name where it is used.
+static void leaveOutUnknownNames(h::NativeModules &modules) {
+  for (const std::string &name : trace::listedModules()) {
+    if (!modules.find(name))
+      continue;
+    modules.add(name, [name](h::Interpreter &, h::Module &m) {
+      auto next = m.fallback;
+      m.fallback = [next, name](h::Interpreter &i,
+                                std::string_view attribute) -> std::optional<h::Value> {
+        auto found = next ? next(i, attribute) : std::nullopt;
+        bool isLacking = found && found->as<h::Opaque>();
+        return isLacking && !trace::isPytorchName(name, attribute) ? std::nullopt : found;
+      };
+    });
+  }
+}
+
 void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   addNatives(modules, hooks);
   modules.add("torch._compile", fillFrom(compileSource));
@@ -335,6 +354,7 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
     };
     (void)i;
   });
+  leaveOutUnknownNames(modules);
 }
 
 } // namespace pellucid::exec

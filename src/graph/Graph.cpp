@@ -392,6 +392,7 @@ static bool isReservedName(std::string_view name) {
 
 std::string Graph::uniqueName(std::string_view hint) {
   std::string base;
+  base.reserve(hint.size() + 8);
   for (char c : hint)
     base += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (base.empty())

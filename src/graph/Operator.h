@@ -184,6 +184,7 @@ struct Operator {
   /// Without effect besides its results: may be dropped when they are unused.
   bool pure = true;
 
+  bool isBuiltin = false; ///< registered for all programs
   /// Of a registered one: its target, so that it need not be put together again.
   std::string registeredTarget = {};
   std::string target() const {

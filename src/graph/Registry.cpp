@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/Registry.h"
+#include "graph/KnownResults.h"
 #include "graph/ops/Families.h"
 #include "support/CrashHandler.h"
 #include "support/Diagnostics.h"
@@ -71,6 +72,7 @@ const Operator &OperatorRegistry::add(Operator op, const SourceLocation &where) 
     throw DiagnosticError(where, "operator '" + target + "' is already registered");
   auto owned = std::make_unique<Operator>(std::move(op));
   owned->registeredTarget = target;
+  owned->isBuiltin = !base;
   const Operator *added = owned.get();
   byPacket[added->schema.packet()].push_back(added);
   byTarget.emplace(std::move(target), std::move(owned));
@@ -152,9 +154,9 @@ const Operator &OperatorRegistry::resolve(std::string_view packet, std::span<con
   return *resolved(*this, packet, args, kwargs, where).op;
 }
 
-static OperatorCall bound(const Operator &op, std::span<const Argument> args,
-                          const KeywordArguments &kwargs, const SymbolTable &symbols,
-                          const SourceLocation &where) {
+OperatorCall bindCall(const Operator &op, const SymbolTable &symbols,
+                      std::span<const Argument> args, const KeywordArguments &kwargs,
+                      const SourceLocation &where) {
   std::string error;
   std::optional<std::vector<Argument>> list =
       bindArguments(op.schema, args, kwargs, op.numbersAreTensors, error);
@@ -191,17 +193,28 @@ std::vector<ResultType> resultsOf(const OperatorCall &call) {
   return results;
 }
 
-Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
-               std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
-               const SourceLocation &where, std::optional<OperatorCall> *made) {
-  Resolved found = resolved(registry, packet, args, kwargs, where);
-  const Operator &op = *found.op;
-  Working work("recording", op.schema.name, &where);
-  OperatorCall call{op, symbols, std::move(found.args), where};
+/// As resultsOf(), of calls that may have been made before.
+static std::vector<ResultType> repeatedResultsOf(const OperatorCall &call) {
+  static thread_local KnownResults known;
+  // What lies in which memory is no matter of types.
+  if (!call.op.isBuiltin || call.op.schema.name.starts_with("as_strided"))
+    return resultsOf(call);
+  if (const std::vector<ResultType> *results = known.find(call))
+    return *results;
   std::vector<ResultType> results = resultsOf(call);
+  known.note(results);
+  return results;
+}
+
+/// Adds the node of `call`, whose arguments are `args` and `kwargs` as they were given.
+static Node *emitBound(Graph &graph, OperatorCall call, std::vector<Argument> args,
+                       KeywordArguments kwargs, std::optional<OperatorCall> *made) {
+  const Operator &op = call.op;
+  Working work("recording", op.schema.name, &call.where);
+  std::vector<ResultType> results = repeatedResultsOf(call);
   Node *node = graph.call(op.target(), std::move(args), std::move(kwargs), std::move(results));
-  if (where.known())
-    node->location = where;
+  if (call.where.known())
+    node->location = call.where;
   for (uint32_t i = 0; i < op.schema.arguments.size(); ++i)
     if (op.schema.arguments[i].type.mutated)
       node->mutatedArgs.push_back(i);
@@ -212,6 +225,20 @@ Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable
   return node;
 }
 
+Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
+               std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs,
+               const SourceLocation &where, std::optional<OperatorCall> *made) {
+  OperatorCall call = bindCall(registry, symbols, packet, args, kwargs, where);
+  return emitBound(graph, std::move(call), std::move(args), std::move(kwargs), made);
+}
+
+Node *emitCall(Graph &graph, const SymbolTable &symbols, const Operator &op,
+               std::vector<Argument> args, KeywordArguments kwargs, const SourceLocation &where,
+               std::optional<OperatorCall> *made) {
+  OperatorCall call = bindCall(op, symbols, args, kwargs, where);
+  return emitBound(graph, std::move(call), std::move(args), std::move(kwargs), made);
+}
+
 std::optional<OperatorCall> callOf(const Node &node, const OperatorRegistry &registry,
                                    const SymbolTable &symbols) {
   if (!node.isCall() || node.isLaunch())
@@ -219,7 +246,7 @@ std::optional<OperatorCall> callOf(const Node &node, const OperatorRegistry &reg
   const Operator *op = registry.find(node.target());
   if (!op)
     return std::nullopt;
-  return bound(*op, node.args(), node.kwargs(), symbols, node.location);
+  return bindCall(*op, symbols, node.args(), node.kwargs(), node.location);
 }
 
 std::vector<Value *> decompose(Graph &graph, Node &node, const OperatorRegistry &registry,

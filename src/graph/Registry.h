@@ -41,6 +41,10 @@ private:
   std::map<std::string, std::vector<const Operator *>, std::less<>> byPacket;
 };
 
+/// A call of that very operator. Throws DiagnosticError at `where` where it takes other arguments.
+OperatorCall bindCall(const Operator &op, const SymbolTable &symbols,
+                      std::span<const Argument> args, const KeywordArguments &kwargs,
+                      const SourceLocation &where);
 /// The call that emitCall() would add. `packet` as for resolve().
 OperatorCall bindCall(const OperatorRegistry &registry, const SymbolTable &symbols,
                       std::string_view packet, const std::vector<Argument> &args,
@@ -54,6 +58,11 @@ std::vector<ResultType> resultsOf(const OperatorCall &call);
 Node *emitCall(Graph &graph, const OperatorRegistry &registry, const SymbolTable &symbols,
                std::string_view packet, std::vector<Argument> args, KeywordArguments kwargs = {},
                const SourceLocation &where = {}, std::optional<OperatorCall> *made = nullptr);
+
+/// The same of an operator that is known.
+Node *emitCall(Graph &graph, const SymbolTable &symbols, const Operator &op,
+               std::vector<Argument> args, KeywordArguments kwargs, const SourceLocation &where,
+               std::optional<OperatorCall> *made = nullptr);
 
 /// The bound call of a node that calls a registered operator; nullopt for launches and unknown
 /// targets.

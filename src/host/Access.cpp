@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Attributes, items, iteration and text of values.
+#include "host/ByteString.h"
 #include "host/DictView.h"
 #include "host/FloatText.h"
 #include "host/InterpreterState.h"
@@ -33,6 +34,16 @@ std::optional<Value> Interpreter::findAttr(const Value &object, std::string_view
   return found->isObject() && found->object()->isCallable()
              ? Value(std::make_shared<BoundMethod>(object, *found))
              : *found;
+}
+
+const Value *methodOf(Interpreter &interpreter, const Value &object, std::string_view name) {
+  if (object.isObject())
+    return object.object()->methodFor(name);
+  if (object.isNone())
+    return nullptr;
+  Value type = interpreter.typeOf(object);
+  const Value *found = type.as<Class>()->find(name);
+  return found && (found->as<Function>() || found->as<NativeFunction>()) ? found : nullptr;
 }
 
 Value Interpreter::getAttr(const Value &object, std::string_view name) {
@@ -232,6 +243,8 @@ void Interpreter::delItem(const Value &object, const Value &key) {
   }
   if (removeName(object, key))
     return;
+  if (auto *bytes = object.as<ByteArray>())
+    return bytes->remove(*this, key);
   if (auto *instance = object.as<Instance>())
     if (auto method = instance->special(*this, "__delitem__")) {
       call(*method, {key});

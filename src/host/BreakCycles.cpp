@@ -124,15 +124,4 @@ void breakCycles(const std::vector<const Namespace *> &roots) {
   finder.breakRings();
 }
 
-void releaseLocals(const std::shared_ptr<Scope> &scope) {
-  if (!scope->isCaptured || scope->names.use_count() != 1)
-    return;
-  long ours = 1;
-  for (const auto &[name, value] : scope->names->items())
-    if (auto *function = value.as<Function>())
-      ours += function->closure == scope && value.object().use_count() == 1;
-  if (scope.use_count() == ours)
-    scope->names->clear();
-}
-
 } // namespace pellucid::host

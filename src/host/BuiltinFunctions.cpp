@@ -280,7 +280,8 @@ std::optional<Value> attributeThatIsThere(Interpreter &interpreter, const Value 
   auto found = attributeIfAny(interpreter, object, name);
   auto *module = object.as<Module>();
   bool isAbsent = object.as<Opaque>() || (module && !module->globals->find(name));
-  bool isPlaceholder = found && found->as<Opaque>() && isAbsent;
+  auto *opaque = found ? found->as<Opaque>() : nullptr;
+  bool isPlaceholder = opaque && (isAbsent || opaque->path.starts_with("torch.Tensor."));
   auto *builtin = found ? found->as<NamedBuiltin>() : nullptr;
   bool isUnknown = builtin && !isInTriton(*builtin);
   return isPlaceholder || isUnknown ? std::nullopt : found;
@@ -302,6 +303,12 @@ Value printed(Interpreter &interpreter, Bound &a) {
     text += (i ? separator : "") + interpreter.str(values[i]);
   text += a[2].isNone() ? "\n" : interpreter.str(a[2]);
   interpreter.hooks().settle(interpreter);
+  // sys.stdout may be another one by now.
+  if (auto sys = a[3].isNone() ? interpreter.loadedModule("sys") : nullptr) {
+    const Value *now = sys->globals->find("stdout"), *first = sys->globals->find("__stdout__");
+    if (now && first && !now->isSame(*first))
+      a[3] = *now;
+  }
   if (a[3].isNone()) {
     interpreter.hooks().output(text);
     if (interpreter.truth(a[4]))
@@ -369,6 +376,38 @@ Value superFunction(Interpreter &interpreter, CallArgs args) {
   return Value(std::make_shared<Super>(cls, args.positional[1]));
 }
 
+/// iter(function, sentinel): what it gives, until that is given.
+Value untilSentinel(Interpreter &interpreter, const Value &function, const Value &sentinel) {
+  if (!function.isObject() || !function.object()->isCallable())
+    interpreter.raise("TypeError", "iter(v, w): v must be callable");
+  return iteratorOf("callable_iterator",
+                    [&interpreter, function, sentinel]() -> std::optional<Value> {
+                      Value given = interpreter.call(function);
+                      if (interpreter.equals(given, sentinel))
+                        return std::nullopt;
+                      return given;
+                    });
+}
+
+const char *iteratorNameOf(const Value &iterable) {
+  switch (iterable.kind()) {
+  case Kind::List:
+    return "list_iterator";
+  case Kind::Tuple:
+    return "tuple_iterator";
+  case Kind::Dict:
+    return "dict_keyiterator";
+  case Kind::Set:
+    return "set_iterator";
+  case Kind::Str:
+    return "str_iterator";
+  case Kind::Range:
+    return "range_iterator";
+  default:
+    return "iterator";
+  }
+}
+
 void addIteration(Interpreter &i) {
   add(i, "len", "obj", [](Interpreter &in, Bound &a) { return in.length(a[0]); });
   add(i, "zip", "*iterables, strict=False", zipped);
@@ -386,17 +425,24 @@ void addIteration(Interpreter &i) {
   add(i, "sorted", "iterable, *, key=None, reverse=False", [](Interpreter &in, Bound &a) {
     return sortedOf(in, in.iterate(a[0]), a[1], in.truth(a[2]));
   });
-  add(i, "iter", "iterable", [](Interpreter &in, Bound &a) {
-    auto *instance = a[0].as<Instance>();
-    if (instance && instance->cls->find("__next__"))
-      return a[0];
-    if (instance && instance->cls->find("__iter__")) {
-      Value iterator = in.call(*instance->special(in, "__iter__"));
-      if (!iterator.isSequence())
-        return iterator;
-    }
-    return a[0].as<Iterator>() ? a[0] : iteratorOf("iterator", pullerOf(in, a[0]));
-  });
+  i.state().builtins.set(
+      "iter", nativeRaw("iter", [](Interpreter &in, CallArgs args) {
+        if (args.positional.empty() || args.positional.size() > 2 || !args.keywords.empty())
+          in.raise("TypeError",
+                   "iter expected 1 or 2 arguments, got " + std::to_string(args.positional.size()));
+        const std::vector<Value> &a = args.positional;
+        if (a.size() == 2)
+          return untilSentinel(in, a[0], a[1]);
+        auto *instance = a[0].as<Instance>();
+        if (instance && instance->cls->find("__next__"))
+          return a[0];
+        if (instance && instance->cls->find("__iter__")) {
+          Value iterator = in.call(*instance->special(in, "__iter__"));
+          if (!iterator.isSequence())
+            return iterator;
+        }
+        return a[0].as<Iterator>() ? a[0] : iteratorOf(iteratorNameOf(a[0]), pullerOf(in, a[0]));
+      }));
   auto anyOrAll = [&](const char *name, bool stopAt) {
     add(i, name, "iterable", [stopAt](Interpreter &in, Bound &a) {
       bool stopped = false;

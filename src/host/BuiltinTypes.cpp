@@ -339,8 +339,11 @@ static void addContainers(Interpreter &interpreter) {
                                                  : "function",
               [form](Interpreter &, Bound &a) {
                 auto d = std::make_shared<Descriptor>(form, a[0]);
-                if (a.size() > 1)
+                if (a.size() > 1) {
                   d->setter = a[1];
+                  d->deleter = a[2];
+                  d->doc = a[3];
+                }
                 return Value(d);
               }));
   };

@@ -13,6 +13,10 @@ const char *const mappingSource =
 #include "host/modules/mappings.py.inc"
     ;
 
+const char *const flagsSource =
+#include "host/modules/flags.py.inc"
+    ;
+
 bool hasMethod(const Value &v, const char *name) {
   auto *instance = v.as<Instance>();
   return instance && instance->cls->find(name);
@@ -53,13 +57,18 @@ void fillEnum(Interpreter &interpreter, Module &m) {
   auto base = Class::make("Enum", "enum");
   base->attributes.set("__repr__", nativeRaw("__repr__", [](Interpreter &i, CallArgs args) {
                          auto &self = args.positional[0].expect<Instance>("an enum member");
-                         return Value("<" + self.cls->name + "." +
-                                      self.attributes.at("name").str() + ": " +
+                         const Value &name = self.attributes.at("name");
+                         return Value("<" + self.cls->name +
+                                      (name.isNone() ? "" : "." + name.str()) + ": " +
                                       i.repr(self.attributes.at("value")) + ">");
                        }));
-  base->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &, CallArgs args) {
+  base->attributes.set("__str__", nativeRaw("__str__", [](Interpreter &i, CallArgs args) {
                          auto &self = args.positional[0].expect<Instance>("an enum member");
-                         return Value(self.cls->name + "." + self.attributes.at("name").str());
+                         const Value &name = self.attributes.at("name");
+                         return Value(self.cls->name +
+                                      (name.isNone()
+                                           ? "(" + i.repr(self.attributes.at("value")) + ")"
+                                           : "." + name.str()));
                        }));
   base->attributes.set("__format__", nativeRaw("__format__", [](Interpreter &i, CallArgs args) {
                          return Value(i.format(Value(i.str(args.positional.at(0))),
@@ -71,16 +80,21 @@ void fillEnum(Interpreter &interpreter, Module &m) {
   base->meta = meta;
   auto flag = Class::make("Flag", "enum", {base});
   flag->meta = meta;
+  auto flags =
+      interpreter.importSource("flags", std::make_shared<SourceFile>("<enum>", flagsSource));
+  for (const auto &[name, method] : flags->globals->items())
+    if (method.as<Function>())
+      (name == "unique" ? *m.globals : flag->attributes).set(name, method);
   m.globals->set("Enum", Value(base));
   m.globals->set("Flag", Value(flag));
   m.globals->set("IntEnum", enumOf(interpreter, "IntEnum", "int", base));
   m.globals->set("StrEnum", enumOf(interpreter, "StrEnum", "str", base));
   m.globals->set("IntFlag", enumOf(interpreter, "IntFlag", "int", flag));
+  for (const auto &[name, method] : flag->attributes.items()) // int has some of them too
+    m.globals->at("IntFlag").expect<Class>("a class").attributes.set(name, method);
   auto automatic = Class::make("auto", "enum");
   m.globals->set("auto", Value(automatic));
-  m.globals->set("unique", nativeRaw("enum.unique", [](Interpreter &, CallArgs args) {
-                   return args.positional.at(0);
-                 }));
+  m.globals->set("property", Value(interpreter.builtinClass("property")));
 }
 
 void fillAbc(Interpreter &interpreter, Module &m) {

@@ -60,9 +60,11 @@ std::string Class::repr() const {
                             [](const auto &c) { return c->module == "enum" && c->name == "Enum"; });
   if (isEnum)
     return "<enum '" + name + "'>";
+  const std::string &shown = qualifiedName.empty() ? name : qualifiedName;
   if (const Value *given = attributes.find("__module__"); given && given->isStr())
-    return "<class '" + given->str() + "." + name + "'>";
-  return "<class '" + (module.empty() || module == "builtins" ? name : module + "." + name) + "'>";
+    return "<class '" + given->str() + "." + shown + "'>";
+  return "<class '" + (module.empty() || module == "builtins" ? shown : module + "." + shown) +
+         "'>";
 }
 
 const Value *Class::find(std::string_view wanted, const Class *after) const {
@@ -154,6 +156,9 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
     return bindOfMeta(interpreter, *this, *onMeta);
   if (attribute == "__annotations__")
     return annotationsOf(interpreter, *this);
+  if (attribute == "__doc__") // of the class itself: no base's
+    if (const Value *own = attributes.find(attribute); !own || own->isNone())
+      return Value();
   if (const Value *found = find(attribute)) {
     if (auto *d = found->as<Descriptor>()) {
       if (d->form == Descriptor::Form::Static)
@@ -165,8 +170,10 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
       return got;
     return *found;
   }
-  if (attribute == "__name__" || attribute == "__qualname__")
+  if (attribute == "__name__")
     return Value(name);
+  if (attribute == "__qualname__")
+    return Value(qualifiedName.empty() ? name : qualifiedName);
   if (attribute == "__module__")
     return Value(module);
   if (attribute == "__mro__" || attribute == "__bases__") {
@@ -215,6 +222,9 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
 bool Class::setAttr(Interpreter &interpreter, std::string_view attribute, const Value &value) {
   if (auto hook = special("__setattr__"))
     interpreter.call(*hook, {Value(attribute), value});
+  else if (const Value *members = attributes.find("__members__");
+           members && members->isDict() && members->dictionary().find(attribute))
+    interpreter.raise("AttributeError", "cannot reassign member '" + std::string(attribute) + "'");
   else if (const Value *onMeta = ofMeta(attribute); isDataDescriptor(onMeta))
     interpreter.refuse("'" + std::string(attribute) + "' of class '" + name +
                        "' is set through its metaclass, which is not supported");
@@ -224,6 +234,15 @@ bool Class::setAttr(Interpreter &interpreter, std::string_view attribute, const 
 }
 
 void Class::setOrdinaryAttr(std::string_view attribute, const Value &value) {
+  if (attribute == "__name__" && value.isStr()) {
+    name = value.str();
+    return;
+  }
+  if (attribute == "__qualname__" && value.isStr()) {
+    qualifiedName = value.str();
+    return;
+  }
+  hasFinalizer = hasFinalizer || attribute == "__del__";
   attributes.set(attribute, value);
   readsOwnWay = readsOwnWay || attribute == "__getattribute__";
 }
@@ -249,8 +268,10 @@ std::shared_ptr<Instance> newInstance(Interpreter &interpreter, const std::share
                                       const CallArgs &args) {
   auto instance = std::make_shared<Instance>(cls);
   const Class *type = contentTypeOf(*cls);
-  if (!type)
+  if (!type) {
+    interpreter.state().cycles.track(instance);
     return instance;
+  }
   // What can change is filled by __init__; a named tuple's __init__ knows its fields.
   bool filledLater =
       type->name == "dict" || type->name == "list" || type->name == "set" || cls->find("_fields");
@@ -321,6 +342,11 @@ static void refuseAbstract(Interpreter &interpreter, const Class &cls) {
 Value Class::makeInstance(Interpreter &interpreter, CallArgs args) {
   if (construct)
     return construct(interpreter, std::move(args));
+  bool isEnum = (name == "Enum" && module == "enum") ||
+                std::any_of(mro.begin(), mro.end(),
+                            [](const auto &c) { return c->name == "Enum" && c->module == "enum"; });
+  if (isEnum && args.positional.size() + args.keywords.size() > 1)
+    return enumFromCall(interpreter, selfOf(*this), args);
   warnOfMetaclass(interpreter, *this, *this);
   for (const auto &c : mro)
     warnOfMetaclass(interpreter, *this, *c);
@@ -424,8 +450,8 @@ std::vector<Value> Class::members() const {
   if (!named || !named->isDict())
     return out;
   for (const auto &[key, value] : named->dictionary().items())
-    if (value.expect<Instance>("an enum member").attributes.at("name").str() ==
-        key.str()) // no alias
+    if (value.expect<Instance>("an enum member").attributes.at("name").str() == key.str() &&
+        (!find("_made_flags") || isOneFlag(value))) // no alias, and no flags together
       out.push_back(value);
   return out;
 }

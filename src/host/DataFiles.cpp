@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Data beside the source: open() for reading, json and the part of yaml that tables of configs are
+/// Data beside the source: open() for reading, and the part of yaml that tables of configs are
 /// written in.
 #include "host/InterpreterState.h"
 
@@ -390,17 +390,8 @@ private:
   size_t next = 0;
 };
 
-Value loadJson(Interpreter &interpreter, Bound &a) {
-  return FlowReader(interpreter, textOf(interpreter, a[0], "json.load()"), false).whole();
-}
 Value loadYaml(Interpreter &interpreter, Bound &a) {
   return YamlReader(interpreter, textOf(interpreter, a[0], "yaml.load()")).whole();
-}
-
-void fillJson(Interpreter &interpreter, Module &m) {
-  for (const char *name : {"load", "loads"})
-    m.globals->set(name, native(m.name + "." + name, "source", loadJson));
-  m.globals->set("JSONDecodeError", Value(interpreter.builtinClass("ValueError")));
 }
 
 void fillYaml(Interpreter &, Module &m) {
@@ -440,7 +431,6 @@ void addDataFiles(Interpreter &interpreter) {
 }
 
 void addDataModules(NativeModules &modules) {
-  modules.add("json", fillJson);
   modules.add("yaml", fillYaml);
   modules.add("os.path", fillPaths);
 }

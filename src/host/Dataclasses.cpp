@@ -392,6 +392,25 @@ private:
         addComparison(cls, name, op, namesWith("compare"));
     if (is("frozen"))
       freeze();
+    if (is("slots"))
+      fixNames();
+  }
+
+  /// dataclass(slots=True)
+  void fixNames() {
+    if (cls->attributes.find("__slots__"))
+      interpreter.raise("TypeError", cls->name + " already specifies __slots__");
+    Tuple names;
+    if (const Value *annotations = cls->attributes.find("__annotations__"))
+      for (const auto &[key, annotation] : annotations->dictionary().items())
+        if (const Value *field = fields.find(key))
+          if (!field->expect<Instance>("a field").attributes.at("_is_init_only").boolean())
+            names.push_back(key);
+    // The fields' defaults are known by now; a slot is no attribute of the class.
+    for (const Value &name : names)
+      cls->attributes.erase(name.str());
+    cls->attributes.set("__slots__", Value::tuple(std::move(names)));
+    setSlots(interpreter, *cls);
   }
 
   void freeze() {

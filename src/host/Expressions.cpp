@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/ByteString.h"
 #include "host/InterpreterState.h"
 #include "support/Stack.h"
 
@@ -46,6 +47,8 @@ Value Evaluator::evalConstant(const Constant &c) {
     interpreter.refuse(
         "complex numbers are not supported in host code; keep real and imaginary parts as floats");
   case Constant::Type::Bytes:
+    if (interpreter.options().script)
+      return Value(std::make_shared<ByteString>(c.text));
     interpreter.refuse("bytes literals are not supported in host code; use str");
   }
   return Value();
@@ -139,6 +142,7 @@ Value Evaluator::eval(const syntax::Expr &e) {
       interpreter.raise("SyntaxError", "'yield' outside function");
     state.sent = Value();
     (*sink)(value);
+    raiseThrown();
     return std::exchange(state.sent, Value());
   }
   case ExprKind::YieldFrom:
@@ -154,14 +158,34 @@ Value Evaluator::eval(const syntax::Expr &e) {
   interpreter.refuse("this expression is not supported in host code");
 }
 
+/// After a `yield`: what generator.throw() was given.
+void Evaluator::raiseThrown() {
+  if (state.thrown)
+    throw RaisedError(*std::exchange(state.thrown, std::nullopt));
+}
+
 /// What the generator returns that is gone through; None for other iterables.
 Value Evaluator::evalYieldFrom(const YieldFrom &e) {
   Value inner = eval(*e.value);
+  auto *iterator = inner.as<Iterator>();
+  if (iterator && iterator->generator && interpreter.options().script) {
+    // What is thrown into the outer generator is thrown into the inner one.
+    std::optional<Value> element = iterator->next(interpreter);
+    while (element) {
+      at(e);
+      (*sink)(*element);
+      element = state.thrown
+                    ? iterator->throwInto(interpreter, *std::exchange(state.thrown, std::nullopt))
+                    : iterator->next(interpreter);
+    }
+    return iterator->generator->result;
+  }
   forEach(interpreter, inner, [&](const Value &v) {
     at(e);
-    return (*sink)(v), true;
+    (*sink)(v);
+    raiseThrown();
+    return true;
   });
-  auto *iterator = inner.as<Iterator>();
   return iterator && iterator->generator ? iterator->generator->result : Value();
 }
 
@@ -172,6 +196,12 @@ Value Evaluator::evalSlicePart(const Ptr<syntax::Expr> &part) {
 std::vector<Value> Evaluator::evalElements(const syntax::List<syntax::Expr> &elements) {
   std::vector<Value> out;
   out.reserve(elements.size());
+  appendElements(elements, out);
+  return out;
+}
+
+void Evaluator::appendElements(const syntax::List<syntax::Expr> &elements,
+                               std::vector<Value> &out) {
   for (const auto &e : elements) {
     if (auto *starred = as<Starred>(e.get())) {
       Value value = eval(*starred->value);
@@ -181,7 +211,6 @@ std::vector<Value> Evaluator::evalElements(const syntax::List<syntax::Expr> &ele
     } else
       out.push_back(eval(*e));
   }
-  return out;
 }
 
 Value Evaluator::evalUnary(const syntax::UnaryOp &e) {
@@ -390,6 +419,7 @@ Value Evaluator::evalComprehension(const syntax::Expr &e) {
   }
   auto *g = as<GeneratorExp>(&e);
   auto inner = std::make_shared<Evaluator>(comprehensionScope(g, g->generators));
+  state.capture(scope);
   Value first = eval(*g->generators[0].iter);
   Interpreter::State &shared = state;
   auto produce = [g, inner, first, &shared](const std::function<bool(const Value &)> &f) {
@@ -405,9 +435,13 @@ Value Evaluator::evalComprehension(const syntax::Expr &e) {
 // ---- calls
 // ---------------------------------------------------------------------------------------------------------
 
-CallArgs Evaluator::evalArguments(const Call &e) {
+/// `self`, where it is not None, goes before them.
+CallArgs Evaluator::evalArguments(const Call &e, const Value &self) {
   CallArgs args;
-  args.positional = evalElements(e.args);
+  args.positional.reserve(e.args.size() + 1); // a method's call puts its object before them
+  if (!self.isNone())
+    args.positional.push_back(self);
+  appendElements(e.args, args.positional);
   auto addKeyword = [&](const std::string &name, Value value) {
     if (args.keyword(name))
       interpreter.raise("TypeError", "got multiple values for keyword argument '" + name + "'");
@@ -449,14 +483,31 @@ Value Evaluator::superOf() {
   interpreter.raise("RuntimeError", "super(): no arguments");
 }
 
+/// What is called. Of `object.method(…)` the function, and `self` is the object: a method that is
+/// called needs no object of its own.
+Value Evaluator::evalCallee(const syntax::Expr &callee, Value &self) {
+  auto *attribute = as<Attribute>(&callee);
+  if (!attribute)
+    return eval(callee);
+  at(callee);
+  state.budget.step();
+  Value object = eval(*attribute->value);
+  at(callee);
+  if (const Value *method = methodOf(interpreter, object, attribute->attr)) {
+    self = std::move(object);
+    return *method;
+  }
+  return interpreter.getAttr(object, attribute->attr);
+}
+
 Value Evaluator::evalCall(const Call &e) {
   if (auto *name = as<Name>(e.func.get());
       name && name->id == "super" && e.args.empty() && e.keywords.empty())
     if (auto found = lookupName(interpreter, *scope, "super");
         found && found->isSame(*interpreter.builtin("super")))
       return superOf();
-  Value callee = eval(*e.func);
-  CallArgs args = evalArguments(e);
+  Value self, callee = evalCallee(*e.func, self);
+  CallArgs args = evalArguments(e, self);
   Value out = interpreter.call(callee, std::move(args));
   at(e);
   return out;

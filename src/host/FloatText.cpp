@@ -117,6 +117,17 @@ std::string group(const std::string &digits, char separator, size_t every) {
   return whole + rest;
 }
 
+/// With separators among the zeros that fill it up, too.
+std::string grouped(const FormatSpec &f, size_t prefix, std::string digits, size_t every) {
+  std::string out = group(digits, f.group, every);
+  bool fills = f.zeroPad && f.align == '=' && f.fill == "0";
+  while (fills && prefix + out.size() < static_cast<size_t>(std::max(0, f.width))) {
+    digits.insert(0, 1, '0');
+    out = group(digits, f.group, every);
+  }
+  return out;
+}
+
 std::string signText(const FormatSpec &f, bool negative) {
   if (negative)
     return "-";
@@ -148,11 +159,15 @@ std::string formatInt(Int value, std::string_view spec) {
   do
     digits.insert(digits.begin(), alphabet[static_cast<unsigned>(rest % base)]);
   while (rest /= base);
-  if (f.group)
-    digits = group(digits, f.group, base == 10 ? 3 : 4);
+  if (f.precision >= 0)
+    throw std::invalid_argument("Precision not allowed in integer format specifier");
+  if (f.group == ',' && base != 10)
+    throw std::invalid_argument(std::string("Cannot specify ',' with '") + f.type + "'.");
   std::string prefix = signText(f, negative);
   if (f.alternate && base != 10)
     (prefix += '0') += f.type;
+  if (f.group)
+    digits = grouped(f, prefix.size(), digits, base == 10 ? 3 : 4);
   return pad(f, prefix, digits, '>');
 }
 
@@ -174,9 +189,9 @@ std::string formatFloat(double value, std::string_view spec) {
     if (type == 'n')
       type = 'g';
     int precision = f.precision < 0 ? 6 : f.precision;
-    char format[8] = {'%', '.', '*', type == '%' ? 'f' : type, 0};
+    std::string format = std::string(f.alternate ? "%#.*" : "%.*") + (type == '%' ? 'f' : type);
     std::vector<char> buffer(400 + static_cast<size_t>(precision));
-    std::snprintf(buffer.data(), buffer.size(), format, precision,
+    std::snprintf(buffer.data(), buffer.size(), format.c_str(), precision,
                   type == '%' ? magnitude * 100 : magnitude);
     body = buffer.data();
     if (type == '%')
@@ -184,8 +199,8 @@ std::string formatFloat(double value, std::string_view spec) {
     if (!f.type && body.find_first_of(".e") == std::string::npos)
       body += ".0";
   }
-  if (f.group)
-    body = group(body, f.group, 3);
+  if (f.group && std::isfinite(value))
+    body = grouped(f, signText(f, negative).size(), body, 3);
   return pad(f, signText(f, negative), body, '>');
 }
 
@@ -193,6 +208,10 @@ std::string formatStr(const std::string &value, std::string_view spec) {
   FormatSpec f = parseSpec(spec);
   if (f.type && f.type != 's')
     throw std::invalid_argument(unknownCode(f.type, "str"));
+  if (f.align == '=' && f.zeroPad) // of a text the zeros follow
+    f.align = '<';
+  if (f.group)
+    throw std::invalid_argument(std::string("Cannot specify '") + f.group + "' with 's'.");
   if (f.align == '=')
     throw std::invalid_argument("'=' alignment not allowed in string format specifier");
   std::string text = value;

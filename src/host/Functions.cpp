@@ -64,7 +64,7 @@ private:
   size_t bound = 0; ///< so many of them are given by position
 
   [[noreturn]] void fail(const std::string &what) {
-    interpreter.raise("TypeError", function.name + "() " + what);
+    interpreter.raise("TypeError", function.qualifiedName() + "() " + what);
   }
 
   void bindPositional(CallArgs &call) {
@@ -148,13 +148,14 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   if (def && def->kind == StmtKind::AsyncFunctionDef)
     interpreter.refuse(
         "'async' functions are not supported in host code; write an ordinary function");
+  if (state.cycles.isDue())
+    state.cycles.collect();
   if (state.frames.size() >= state.options.maxDepth && state.options.script)
     interpreter.raise("RecursionError", "maximum recursion depth exceeded");
   if (state.frames.size() >= state.options.maxDepth)
     interpreter.refuse("calls are nested too deeply (more than " +
                        std::to_string(state.options.maxDepth) + "); write the recursion as a loop");
-  const ScopeFacts &facts =
-      def ? state.factsOf(def, &def->args, def->body) : state.factsOfLambda(*lambda);
+  const ScopeFacts &facts = state.factsOf(*this);
   auto scope = std::make_shared<Scope>();
   scope->names = std::make_shared<Namespace>();
   scope->names->reserve(facts.locals.size());
@@ -162,6 +163,7 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   scope->parent = closure;
   scope->module = module;
   scope->locals = &facts.locals;
+  scope->cells = &facts.cells;
   scope->globalNames = &facts.globals;
   scope->nonlocalNames = &facts.nonlocals;
   SourceLocation site = args.location.known() ? args.location : interpreter.location();
@@ -200,6 +202,67 @@ Value Function::call(Interpreter &interpreter, CallArgs args) {
   }
 }
 
+/// The names of enclosing functions that a function reads, with the scopes that have them.
+static std::map<std::string, std::shared_ptr<Scope>> freeVariables(Interpreter &interpreter,
+                                                                   const Function &f) {
+  std::map<std::string, std::shared_ptr<Scope>> out;
+  for (const std::string &name : interpreter.state().factsOf(f).frees)
+    for (auto scope = f.closure; scope && scope->form != Scope::Form::Module; scope = scope->parent)
+      if (scope->form != Scope::Form::Class && scope->locals && scope->locals->count(name)) {
+        out.emplace(name, scope);
+        break;
+      }
+  return out;
+}
+
+static host::Tuple namesIn(const NameSet &names) { return {names.begin(), names.end()}; }
+static host::Tuple namesIn(const std::map<std::string, std::shared_ptr<Scope>> &variables) {
+  host::Tuple out;
+  for (const auto &[name, scope] : variables)
+    out.emplace_back(name);
+  return out;
+}
+
+namespace {
+/// What `f.__closure__` is made of: a variable of a scope.
+class Cell : public Object {
+public:
+  Cell(std::shared_ptr<Scope> s, std::string n) : scope(std::move(s)), name(std::move(n)) {}
+  std::string typeName() const override { return "cell"; }
+  std::optional<Value> getAttr(Interpreter &interpreter, std::string_view attribute) override {
+    if (attribute != "cell_contents")
+      return std::nullopt;
+    const Value *held = scope->names->find(name);
+    if (!held)
+      interpreter.raise("ValueError", "Cell is empty");
+    return *held;
+  }
+  bool setAttr(Interpreter &, std::string_view attribute, const Value &value) override {
+    if (attribute != "cell_contents")
+      return false;
+    scope->names->set(name, value);
+    return true;
+  }
+  bool equals(const Object &other) const override {
+    auto *cell = dynamic_cast<const Cell *>(&other);
+    return cell && cell->scope == scope && cell->name == name;
+  }
+  std::optional<size_t> hash() const override { return std::hash<std::string>()(name); }
+  void visitReferences(ReferenceVisitor &visitor) const override { visitor.scope(scope); }
+
+private:
+  std::shared_ptr<Scope> scope;
+  std::string name;
+};
+} // namespace
+
+static Value closureOf(Interpreter &interpreter, const Function &f) {
+  host::Tuple cells;
+  for (const auto &[name, scope] : freeVariables(interpreter, f))
+    cells.emplace_back(std::make_shared<Cell>(scope, name));
+  return cells.empty() ? Value() : Value::tuple(std::move(cells));
+}
+
 /// `f.__code__`: what files ask of a function's text.
 static Value codeOf(Interpreter &interpreter, const Function &f) {
   auto code = std::make_shared<Instance>(Class::make("code", "types"));
@@ -215,8 +278,7 @@ static Value codeOf(Interpreter &interpreter, const Function &f) {
   size_t positional = f.parameters->posonlyargs.size() + f.parameters->args.size();
   add(f.parameters->vararg.get());
   add(f.parameters->kwarg.get());
-  const ScopeFacts &facts = f.def ? interpreter.state().factsOf(f.def, f.parameters, f.def->body)
-                                  : interpreter.state().factsOfLambda(*f.lambda);
+  const ScopeFacts &facts = interpreter.state().factsOf(f);
   size_t own = names.size();
   for (const std::string &local : facts.locals)
     if (std::none_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own),
@@ -229,6 +291,8 @@ static Value codeOf(Interpreter &interpreter, const Function &f) {
         {"co_kwonlyargcount", Value(static_cast<int64_t>(f.parameters->kwonlyargs.size()))},
         {"co_nlocals", Value(static_cast<int64_t>(names.size()))},
         {"co_varnames", Value::tuple(names)},
+        {"co_freevars", Value::tuple(namesIn(freeVariables(interpreter, f)))},
+        {"co_cellvars", Value::tuple(namesIn(facts.cells))},
         {"co_name", Value(f.name)},
         {"co_filename", Value(f.module->file->path())},
         {"co_firstlineno", Value(static_cast<int64_t>(where.range.line))}})
@@ -239,8 +303,12 @@ static Value codeOf(Interpreter &interpreter, const Function &f) {
 std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_view attribute) {
   if (const Value *found = attributes.find(attribute))
     return *found;
-  if (attribute == "__name__" || attribute == "__qualname__")
+  if (attribute == "__name__")
     return Value(name);
+  if (attribute == "__qualname__")
+    return Value(qualifiedName());
+  if (attribute == "__closure__")
+    return closureOf(interpreter, *this);
   if (attribute == "__module__")
     if (const Value *module = globals->find("__name__"))
       return *module;
@@ -255,6 +323,8 @@ std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_vie
     return namesOf(Value(shared_from_this()), attributes);
   if (attribute == "__get__")
     return nativeRaw("__get__", [self = Value(shared_from_this())](Interpreter &, CallArgs args) {
+      if (args.positional.at(0).isNone())
+        return self;
       return Value(std::make_shared<BoundMethod>(args.positional.at(0), self));
     });
   if (attribute == "__defaults__")
@@ -293,8 +363,10 @@ Value Function::annotations(Interpreter &interpreter) const {
 }
 
 bool Function::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
-  if ((attribute == "__name__" || attribute == "__qualname__") && value.isStr())
+  if (attribute == "__name__" && value.isStr())
     name = value.str();
+  else if (attribute == "__defaults__" && (value.isNone() || value.isTuple()))
+    defaults = value.isNone() ? std::vector<Value>() : std::vector<Value>(value.tuple());
   else
     attributes.set(attribute, value);
   return true;
@@ -426,10 +498,13 @@ static std::string_view shortName(std::string_view qualified) {
 }
 
 NativeFunction::NativeFunction(std::string n, std::string_view text, Body function)
-    : name(std::move(n)), signature(std::string(text)),
-      body([this, parsed = Signature(text), f = std::move(function)](Interpreter &interpreter,
-                                                                     CallArgs args) {
-        std::vector<Value> bound = parsed.bind(interpreter, shortName(name), args);
+    : NativeFunction(std::move(n), std::make_shared<const Signature>(text), std::move(function)) {}
+
+NativeFunction::NativeFunction(std::string n, std::shared_ptr<const Signature> parsed,
+                               Body function)
+    : name(std::move(n)), signature(parsed->text()),
+      body([this, parsed, f = std::move(function)](Interpreter &interpreter, CallArgs args) {
+        std::vector<Value> bound = parsed->bind(interpreter, shortName(name), args);
         return f(interpreter, bound);
       }) {}
 
@@ -437,11 +512,34 @@ Value native(std::string name, std::string_view signature, NativeFunction::Body 
   return Value(std::make_shared<NativeFunction>(std::move(name), signature, std::move(body)));
 }
 
+Value native(std::string name, std::shared_ptr<const Signature> signature,
+             NativeFunction::Body body) {
+  return Value(
+      std::make_shared<NativeFunction>(std::move(name), std::move(signature), std::move(body)));
+}
+
 Value nativeRaw(std::string name, NativeFunction::RawBody body) {
   return Value(std::make_shared<NativeFunction>(std::move(name), std::move(body)));
 }
 
+bool NativeFunction::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
+  if (!attributes)
+    attributes = std::make_unique<Namespace>();
+  attributes->set(attribute, value);
+  return true;
+}
+
 std::optional<Value> NativeFunction::getAttr(Interpreter &, std::string_view attribute) {
+  if (const Value *found = attributes ? attributes->find(attribute) : nullptr)
+    return *found;
+  if (attribute == "__dict__" && attributes)
+    return namesOf(Value(shared_from_this()), *attributes);
+  if (attribute == "__get__")
+    return nativeRaw("__get__", [self = Value(shared_from_this())](Interpreter &, CallArgs args) {
+      if (args.positional.at(0).isNone())
+        return self;
+      return Value(std::make_shared<BoundMethod>(args.positional.at(0), self));
+    });
   if (attribute == "__name__" || attribute == "__qualname__")
     return Value(shortName(name));
   if (attribute == "__doc__")
@@ -476,17 +574,39 @@ std::string Descriptor::typeName() const {
                                 : "classmethod";
 }
 
-std::optional<Value> Descriptor::getAttr(Interpreter &, std::string_view name) {
-  if (form == Form::Property && name == "setter")
-    return nativeRaw("setter", [self = std::static_pointer_cast<Descriptor>(shared_from_this())](
-                                   Interpreter &, CallArgs args) {
-      auto copy = std::make_shared<Descriptor>(Form::Property, self->function);
-      copy->setter = args.positional.at(0);
-      return Value(copy);
-    });
-  if (name == "__func__" || name == "fget")
+std::optional<Value> Descriptor::getAttr(Interpreter &interpreter, std::string_view name) {
+  Value Descriptor::*part = name == "setter"    ? &Descriptor::setter
+                            : name == "getter"  ? &Descriptor::function
+                            : name == "deleter" ? &Descriptor::deleter
+                                                : nullptr;
+  if (form == Form::Property && part)
+    return nativeRaw(std::string(name),
+                     [part, self = std::static_pointer_cast<Descriptor>(shared_from_this())](
+                         Interpreter &, CallArgs args) {
+                       auto copy = std::make_shared<Descriptor>(Form::Property, self->function);
+                       copy->setter = self->setter;
+                       copy->deleter = self->deleter;
+                       copy->doc = self->doc;
+                       (*copy).*part = args.positional.at(0);
+                       return Value(copy);
+                     });
+  if (name == "fset" || name == "fdel")
+    return name == "fset" ? setter : deleter;
+  if (name == "__func__" || name == "fget" || name == "__wrapped__")
     return function;
-  return std::nullopt;
+  if (name == "__doc__" && !doc.isNone())
+    return doc;
+  if (form == Form::Property && name == "__get__")
+    return nativeRaw("__get__", [self = std::static_pointer_cast<Descriptor>(shared_from_this())](
+                                    Interpreter &i, CallArgs args) {
+      return args.positional.at(0).isNone() ? Value(self)
+                                            : i.call(self->function, {args.positional[0]});
+    });
+  // What the function says of itself, its marks (abstractmethod) among it.
+  return name == "__doc__" || name == "__name__" || name == "__isabstractmethod__" ||
+                 form != Form::Property
+             ? interpreter.findAttr(function, name)
+             : std::nullopt;
 }
 
 Value Descriptor::call(Interpreter &interpreter, CallArgs args) {
@@ -533,8 +653,12 @@ std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view 
     if (auto found = interpreter.findAttr(replacement, attribute))
       return found;
   if (fallback)
-    if (auto found = fallback(interpreter, attribute))
+    if (auto found = fallback(interpreter, attribute)) {
+      // A function that is made when it is asked for is made once.
+      if (!syntax && found->as<NativeFunction>())
+        globals->set(attribute, *found);
       return found;
+    }
   // A module's own `def __getattr__(name)`.
   const Value *own = attribute.starts_with("__") ? nullptr : globals->find("__getattr__");
   if (!own)

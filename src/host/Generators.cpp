@@ -14,7 +14,13 @@ public:
                     SourceLocation site)
       : interpreter(i), state(i.state()), function(std::move(f)), scope(std::move(s)),
         callSite(std::move(site)) {}
+  /// As at the end of a call.
+  ~FunctionGenerator() override {
+    if (Interpreter::active() == &interpreter)
+      releaseLocals(scope);
+  }
 
+  std::string name() const override { return function->name; }
   void run(const std::function<void(const Value &)> &sink) override {
     if (state.frames.size() >= state.options.maxDepth)
       interpreter.refuse("generators are nested too deeply (more than " +
@@ -141,11 +147,51 @@ void GeneratorContext::run(Interpreter &interpreter,
 }
 
 std::optional<Value> GeneratorContext::getAttr(Interpreter &interpreter, std::string_view name) {
-  if (name == "__enter__" || name == "__exit__")
+  bool isEnter = name == "__enter__", isExit = name == "__exit__";
+  auto self = std::static_pointer_cast<GeneratorContext>(shared_from_this());
+  if (isEnter && interpreter.options().script)
+    return native("__enter__", "",
+                  [self](Interpreter &i, std::vector<Value> &) { return self->enter(i); });
+  if (isExit && interpreter.options().script)
+    return native("__exit__", "type=None, value=None, traceback=None",
+                  [self](Interpreter &i, std::vector<Value> &a) { return self->exit(i, a[1]); });
+  if (isEnter || isExit)
     interpreter.refuse("'" + std::string(name) +
                        "' of a contextlib.contextmanager is not supported by itself; enter it with "
                        "a 'with' statement");
   return std::nullopt;
+}
+
+Value GeneratorContext::enter(Interpreter &interpreter) {
+  running = interpreter.call(function, args).shared<Iterator>();
+  if (!running || !running->generator)
+    interpreter.raise("TypeError", "contextmanager needs a generator function");
+  if (auto entered = running->next(interpreter))
+    return *entered;
+  interpreter.raise("RuntimeError", "generator didn't yield");
+}
+
+/// Whether the exception is handled.
+Value GeneratorContext::exit(Interpreter &interpreter, const Value &exception) {
+  auto iterator = std::exchange(running, nullptr);
+  if (!iterator)
+    interpreter.raise("RuntimeError", "generator didn't yield");
+  bool goesOn = false;
+  if (exception.isNone()) {
+    goesOn = iterator->next(interpreter).has_value();
+  } else {
+    try {
+      goesOn = iterator->throwInto(interpreter, raisedOf(interpreter, exception)).has_value();
+    } catch (const RaisedError &error) {
+      if (!error.exception.isSame(exception))
+        throw;
+      return Value(false);
+    }
+  }
+  if (goesOn)
+    interpreter.raise("RuntimeError", exception.isNone() ? "generator didn't stop"
+                                                         : "generator didn't stop after throw()");
+  return Value(!exception.isNone());
 }
 
 /// As a decorator: every call of the function runs inside.

@@ -62,6 +62,12 @@ std::optional<Value> Instance::getAttr(Interpreter &interpreter, std::string_vie
   }
 }
 
+const Value *Instance::methodFor(std::string_view name) {
+  const Value *found = cls->readsOwnWay ? nullptr : cls->find(name);
+  bool isPlain = found && (found->as<Function>() || found->as<NativeFunction>());
+  return isPlain && !attributes.find(name) ? found : nullptr;
+}
+
 std::optional<Value> Instance::ordinaryAttr(Interpreter &interpreter, std::string_view name) {
   const Value *onClass = cls->find(name);
   if (isDataDescriptor(onClass))
@@ -72,7 +78,7 @@ std::optional<Value> Instance::ordinaryAttr(Interpreter &interpreter, std::strin
     return bindAttribute(interpreter, *this, *onClass);
   if (name == "__class__")
     return Value(cls);
-  if (name == "__dict__")
+  if (name == "__dict__" && !cls->slots)
     return namesOf(Value(shared_from_this()), attributes);
   if (name == "__annotations__" || name == "__doc__" || name == "__module__")
     return cls->getAttr(interpreter, name);
@@ -119,6 +125,9 @@ void Instance::setOrdinaryAttr(Interpreter &interpreter, std::string_view name,
       interpreter.call(*setter, {Value(shared_from_this()), value});
       return;
     }
+  if (cls->slots && !cls->slots->count(name))
+    interpreter.raise("AttributeError",
+                      "'" + cls->name + "' object has no attribute '" + std::string(name) + "'");
   if (const Value *before = attributes.find(name); before && before->isObject())
     before->object()->beforeReplaced(interpreter, Value(shared_from_this()), name, value);
   attributes.set(name, value);
@@ -129,6 +138,20 @@ bool Instance::delAttr(Interpreter &interpreter, std::string_view name) {
     interpreter.call(*hook, {Value(name)});
     return true;
   }
+  const Value *onClass = cls->find(name);
+  if (auto *d = onClass ? onClass->as<Descriptor>() : nullptr;
+      d && d->form == Descriptor::Form::Property) {
+    if (d->deleter.isNone())
+      interpreter.raise("AttributeError", "property '" + std::string(name) + "' of '" + cls->name +
+                                              "' object has no deleter");
+    interpreter.call(d->deleter, {Value(shared_from_this())});
+    return true;
+  }
+  if (auto *descriptor = onClass ? onClass->as<Instance>() : nullptr)
+    if (auto deleter = descriptor->special(interpreter, "__delete__")) {
+      interpreter.call(*deleter, {Value(shared_from_this())});
+      return true;
+    }
   return attributes.erase(name);
 }
 

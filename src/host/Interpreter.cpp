@@ -67,6 +67,7 @@ Interpreter::Interpreter(InterpreterOptions options)
     : impl(std::make_unique<State>(std::move(options))) {
   addBuiltinTypes(*this);
   addExceptions(*this);
+  addExceptionGroups(*this);
   addStringMethods(*this);
   addValueMethods(*this);
   addContainerMethods(*this);
@@ -85,6 +86,7 @@ Interpreter::Interpreter(InterpreterOptions options)
   addTorchLibrary(modules);
   if (impl->options.script) {
     addScriptModules(modules, *impl->options.script);
+    addWeakReferences(modules);
     addScriptBuiltins(*this);
   }
   modules.append(impl->options.modules);
@@ -93,15 +95,15 @@ Interpreter::Interpreter(InterpreterOptions options)
 
 Interpreter::~Interpreter() {
   BudgetScope unlimited(nullptr);
+  finaliseMain();
   for (Iterator *left : std::set<Iterator *>(impl->suspended))
     if (impl->suspended.count(left))
       left->close(*this, true);
   // Functions hold their globals and classes their methods: cut the cycles.
   std::vector<std::shared_ptr<Namespace>> tables;
   std::vector<std::shared_ptr<Class>> classes;
-  for (auto &names : impl->captured)
-    if (auto alive = names.lock())
-      tables.push_back(std::move(alive));
+  impl->cycles.isEnabled = false;
+  tables = impl->cycles.names();
   for (auto &cls : impl->madeClasses)
     if (auto alive = cls.lock())
       classes.push_back(std::move(alive));
@@ -126,11 +128,30 @@ Interpreter::~Interpreter() {
   operators.clear();
 }
 
+/// Instances that only a script's own names hold are told that they go, as at Python's end.
+void Interpreter::finaliseMain() {
+  bool anyFinalizer =
+      std::any_of(impl->madeClasses.begin(), impl->madeClasses.end(), [](const auto &weak) {
+        auto cls = weak.lock();
+        return cls && cls->hasFinalizer;
+      });
+  if (!anyFinalizer || !impl->options.script || impl->order.empty())
+    return;
+  ActiveScope running(*this);
+  Namespace &names = *impl->order.front()->globals;
+  std::vector<std::string> instances;
+  for (const auto &[name, value] : names.items())
+    if (value.as<Instance>())
+      instances.push_back(name);
+  for (const std::string &name : instances)
+    names.set(name, Value());
+}
+
 void Interpreter::State::capture(const std::shared_ptr<Scope> &scope) {
-  for (Scope *s = scope.get(); s && s->form != Scope::Form::Module && !s->isCaptured;
-       s = s->parent.get()) {
-    s->isCaptured = true;
-    captured.push_back(s->names);
+  for (const std::shared_ptr<Scope> *s = &scope;
+       *s && (*s)->form != Scope::Form::Module && !(*s)->isCaptured; s = &(*s)->parent) {
+    (*s)->isCaptured = true;
+    cycles.track(*s);
   }
 }
 

@@ -249,6 +249,7 @@ public:
 
 private:
   std::unique_ptr<State> impl;
+  void finaliseMain();
 };
 
 } // namespace pellucid::host

@@ -2,6 +2,7 @@
 /// What the files of the evaluator share and nobody else sees.
 #pragma once
 
+#include "host/CollectCycles.h"
 #include "host/Interpreter.h"
 
 #include <map>
@@ -14,6 +15,8 @@ using NameSet = std::set<std::string, std::less<>>;
 /// What a function's text says about its names.
 struct ScopeFacts {
   NameSet locals, globals, nonlocals;
+  NameSet frees; ///< read from the scopes around
+  NameSet cells; ///< locals that what is made in it reads, later than it runs
   bool isGenerator = false;
 };
 
@@ -43,7 +46,7 @@ struct Interpreter::State {
   std::unordered_map<const void *, std::unique_ptr<ScopeFacts>> facts;
   std::vector<syntax::Ptr<syntax::Expr>> ownedExprs;               ///< of evaluateText
   std::vector<std::shared_ptr<const syntax::Module>> ownedModules; ///< keeps trees alive
-  std::vector<std::weak_ptr<Namespace>> captured; ///< cleared at the end: closures are cyclic
+  CycleCollector cycles;
   std::vector<std::weak_ptr<Class>> madeClasses;
   std::vector<std::shared_ptr<JitFunction>> kernels; ///< every kernel made, in order
   /// The first one made of each `def`.
@@ -56,6 +59,7 @@ struct Interpreter::State {
   std::vector<const RaisedError *> handling;
   std::set<class Iterator *> suspended; ///< generators that were left at a `yield`
   Value sent;                           ///< what generator.send() gave
+  std::optional<RaisedError> thrown;    ///< what generator.throw() raises at the `yield`
   std::shared_ptr<Traceback> refusedAt; ///< of a script
 
   /// Notes what a function or class made in `scope` keeps alive: that scope and those around it.
@@ -65,6 +69,8 @@ struct Interpreter::State {
   const ScopeFacts &factsOfLambda(const syntax::Lambda &lambda);
   const ScopeFacts &factsOfComprehension(const void *key,
                                          const std::vector<syntax::Comprehension> &generators);
+  const ScopeFacts &factsOfClass(const syntax::ClassDef &def);
+  const ScopeFacts &factsOf(const Function &function);
 };
 
 /// While it lives, `interpreter` is Interpreter::active().
@@ -94,9 +100,36 @@ private:
 /// Empties the lists, dicts and instances that hold themselves, directly or not, and are reached
 /// from these names.
 void breakCycles(const std::vector<const Namespace *> &roots);
-/// At the end of a call: the functions made in it hold its names, which hold the functions. Where
-/// nobody else holds either, the names are given up. `scope` is the last reference of the call.
+/// At the end of a call: names that nothing made in it reads are given up, as Python keeps
+/// variables in cells only where an inner function has them; all of them, where only the functions
+/// that they name hold the scope. `scope` is the last reference of the call.
 void releaseLocals(const std::shared_ptr<Scope> &scope);
+/// Adds to `now` what the text reads while it runs, and to `later` what may be read after: by
+/// functions, classes and generators made in it, and by annotations, which wait until asked.
+void collectReads(Interpreter::State &, const syntax::List<syntax::Stmt> &body, NameSet &now,
+                  NameSet &later);
+void collectReads(Interpreter::State &, const syntax::Expr &expr, NameSet &now, NameSet &later);
+/// Runs the __del__ of an instance that nothing holds any more; false where it has run before.
+bool finaliseInstance(const std::shared_ptr<Instance> &instance);
+void addWeakReferences(NativeModules &);
+/// The names that instances may have, where every class of theirs says __slots__.
+void setSlots(Interpreter &, Class &cls);
+void finishEnum(Interpreter &, const std::shared_ptr<Class> &cls);
+/// What is bound to a name in an enum's body: auto() is its value there.
+Value settledAuto(Interpreter &, const Class &cls, const Namespace &body, const std::string &name,
+                  const Value &value);
+bool isOneFlag(const Value &member);
+Value enumFromCall(Interpreter &, const std::shared_ptr<Class> &base, const CallArgs &args);
+void addJson(NativeModules &);
+void addExceptionGroups(Interpreter &);
+/// What `except* types` takes of an exception, and what it leaves: (group, rest), each None where
+/// there is nothing.
+std::pair<Value, Value> splitGroup(Interpreter &, const Value &exception, const Value &types);
+/// An ExceptionGroup of these, of the kind of `like` where that is one.
+Value groupOf(Interpreter &, const Value &message, Tuple exceptions);
+/// `outer.<locals>.Name` of what stands there in the text; the plain name where it is not found.
+std::string qualifiedNameOf(const syntax::Module &module, const SourceRange &where,
+                            const std::string &name);
 
 /// In a catch clause: what built-ins throw in other words than a diagnostic's becomes one at the
 /// place that is being evaluated, so that no value that a program hands them is an error of ours.
@@ -143,6 +176,16 @@ private:
   Flow execFor(const syntax::For &stmt);
   Flow execWhile(const syntax::While &stmt);
   Flow execTry(const syntax::Try &stmt);
+  Flow execTryStar(const syntax::Try &stmt, const RaisedError &error, bool &handled);
+  Flow execMatch(const syntax::Match &stmt);
+  bool fits(const syntax::Pattern &pattern, const Value &subject,
+            std::vector<std::pair<std::string, Value>> &bound);
+  bool fitsSequence(const syntax::MatchSequence &pattern, const Value &subject,
+                    std::vector<std::pair<std::string, Value>> &bound);
+  bool fitsMapping(const syntax::MatchMapping &pattern, const Value &subject,
+                   std::vector<std::pair<std::string, Value>> &bound);
+  bool fitsClass(const syntax::MatchClass &pattern, const Value &subject,
+                 std::vector<std::pair<std::string, Value>> &bound);
   Flow execHandlers(const syntax::Try &stmt, const RaisedError &error, bool &handled);
   Flow execTriedBody(const syntax::Try &stmt);
   void settleTried();
@@ -153,6 +196,7 @@ private:
   void execAssert(const syntax::Assert &stmt);
   void execRaise(const syntax::Raise &stmt);
   void execDelete(const syntax::Expr &target);
+  [[noreturn]] void raiseUnbound(const std::string &name, bool isGlobal);
   void execImport(const syntax::Import &stmt);
   void execImportFrom(const syntax::ImportFrom &stmt);
   Value importDeferring(const Value &source, const std::string &name);
@@ -181,15 +225,18 @@ private:
   Value evalCompare(const syntax::Compare &e);
   Value compareOnce(syntax::CmpOperator op, const Value &a, const Value &b);
   Value evalCall(const syntax::Call &e);
-  CallArgs evalArguments(const syntax::Call &e);
+  CallArgs evalArguments(const syntax::Call &e, const Value &self);
+  Value evalCallee(const syntax::Expr &callee, Value &self);
   Value evalJoinedStr(const syntax::JoinedStr &e);
   std::string evalFormatted(const syntax::FormattedValue &e);
   Value evalDict(const syntax::Dict &e);
   Value evalLambda(const syntax::Lambda &e);
   Value evalComprehension(const syntax::Expr &e);
   Value evalSlicePart(const syntax::Ptr<syntax::Expr> &part);
+  void raiseThrown();
   Value evalYieldFrom(const syntax::YieldFrom &);
   std::vector<Value> evalElements(const syntax::List<syntax::Expr> &elements);
+  void appendElements(const syntax::List<syntax::Expr> &elements, std::vector<Value> &out);
   void comprehend(const std::vector<syntax::Comprehension> &generators, size_t depth,
                   const Value *firstIterable, const std::function<bool(Evaluator &)> &element,
                   bool &stop);
@@ -216,6 +263,10 @@ void leaveMerge(Interpreter &, const Value &test);
 
 /// The names that a statement binds where it stands, its branches included.
 NameSet namesBoundBy(const syntax::Stmt &stmt);
+
+/// The function that `object.name(…)` calls with `object` before its arguments; null: what
+/// Interpreter::getAttr() gives is called.
+const Value *methodOf(Interpreter &, const Value &object, std::string_view name);
 
 /// The innermost value of `name` seen from `scope`: enclosing scopes, globals, builtins.
 std::optional<Value> lookupName(Interpreter &, const Scope &scope, std::string_view name);
@@ -248,6 +299,8 @@ public:
   std::optional<std::vector<Value>> iterate(Interpreter &) override;
   void stream(const std::function<bool(const Value &)> &f);
   std::optional<Value> next(Interpreter &);
+  /// Goes on with that exception at the `yield` where it was left.
+  std::optional<Value> throwInto(Interpreter &, RaisedError error);
   /// Ends a generator that was left at a `yield`: GeneratorExit is raised there, or, where the
   /// interpreter goes, its body is left without a word.
   void close(Interpreter &, bool silently);
@@ -291,6 +344,7 @@ class GeneratorCall {
 public:
   virtual ~GeneratorCall() = default;
   virtual void run(const std::function<void(const Value &)> &sink) = 0;
+  virtual std::string name() const = 0;
   Value result; ///< what the body returned, for those who asked for the element that was none
 };
 /// `iterator` has no more elements; what its generator just returned is the exception's value.
@@ -309,7 +363,15 @@ public:
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool isCallable() const override { return true; }
   Value call(Interpreter &, CallArgs args) override;
+
+private:
+  std::shared_ptr<Iterator> running; ///< entered by hand
+  Value enter(Interpreter &);
+  Value exit(Interpreter &, const Value &exception);
 };
+
+/// An exception, or a class of them, as `raise` takes it.
+RaisedError raisedOf(Interpreter &, Value exception);
 
 /// `with` accepts it and it does nothing: torch.no_grad(), contextlib.nullcontext().
 std::shared_ptr<Instance> makeNullContext(Interpreter &, Value entered = {});

@@ -36,12 +36,15 @@ struct RunningCode {
 /// A producer that runs on a stack of its own, so that it can be left at each element.
 class Suspension {
 public:
-  Suspension(Interpreter &i, Iterator::Producer producer)
-      : interpreter(i), code(i.state()),
+  Suspension(Interpreter &i, Iterator::Producer producer, bool raises)
+      : interpreter(i), code(i.state()), raisesHere(raises),
         coroutine(std::make_unique<Coroutine>([this, run = std::move(producer)] {
           run([this](const Value &v) {
             element = v;
             coroutine->suspend();
+            auto &thrown = interpreter.state().thrown;
+            if (thrown && raisesHere) // a generator expression has no `yield` that would
+              throw RaisedError(*std::exchange(thrown, std::nullopt));
             return !isClosing;
           });
         })) {}
@@ -79,6 +82,7 @@ public:
 private:
   Interpreter &interpreter;
   RunningCode code;
+  const bool raisesHere;
   std::optional<Value> element;
   bool isClosing = false, isRunning = false;
   std::unique_ptr<Coroutine> coroutine;
@@ -97,7 +101,8 @@ Iterator::~Iterator() {
 }
 
 void Iterator::suspendAtYields(Interpreter &interpreter) {
-  suspension = std::make_shared<Suspension>(interpreter, std::exchange(producer, Producer()));
+  suspension = std::make_shared<Suspension>(interpreter, std::exchange(producer, Producer()),
+                                            generator == nullptr);
   interpreter.state().suspended.insert(this);
 }
 
@@ -181,6 +186,17 @@ std::optional<Value> Iterator::next(Interpreter &interpreter) {
   return elements[position++];
 }
 
+std::optional<Value> Iterator::throwInto(Interpreter &interpreter, RaisedError error) {
+  forgetResult();
+  if (!suspension) { // it has not begun, or is over
+    close(interpreter, true);
+    elements.clear();
+    throw RaisedError(std::move(error));
+  }
+  interpreter.state().thrown = std::move(error);
+  return next(interpreter);
+}
+
 std::optional<Value> Iterator::getAttr(Interpreter &, std::string_view attribute) {
   auto self = std::static_pointer_cast<Iterator>(shared_from_this());
   auto give = [](Interpreter &i, const std::shared_ptr<Iterator> &from) {
@@ -201,6 +217,27 @@ std::optional<Value> Iterator::getAttr(Interpreter &, std::string_view attribute
       self->close(i, false);
       return Value();
     });
+  if (attribute == "throw")
+    return native("throw", "type, value=None, traceback=None",
+                  [self](Interpreter &i, std::vector<Value> &a) {
+                    bool isClass = a[0].as<Class>() != nullptr;
+                    Value exception = !isClass                   ? a[0]
+                                      : a[1].isNone()            ? i.call(a[0])
+                                      : i.isInstance(a[1], a[0]) ? a[1]
+                                                                 : i.call(a[0], {a[1]});
+                    if (auto element = self->throwInto(i, raisedOf(i, exception)))
+                      return *element;
+                    raiseStop(i, *self);
+                  });
+  if (attribute == "gi_frame" || attribute == "gi_running" || attribute == "gi_suspended") {
+    bool runs = self->suspension && self->suspension->runs();
+    if (attribute != "gi_frame")
+      return Value(attribute == "gi_running" ? runs : self->suspension && !runs);
+    bool isOver = !self->suspension && !self->producer;
+    return isOver ? Value() : Value(self);
+  }
+  if (attribute == "__name__" || attribute == "__qualname__")
+    return Value(self->generator ? self->generator->name() : "<genexpr>");
   if (attribute == "send")
     return native("send", "value", [self, give](Interpreter &i, std::vector<Value> &a) {
       if (!self->suspension && !a[0].isNone())

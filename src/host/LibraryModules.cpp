@@ -25,6 +25,9 @@ const char *const typesSource =
 const char *const itertoolsSource =
 #include "host/modules/itertools.py.inc"
     ;
+const char *const operatorSource =
+#include "host/modules/operator.py.inc"
+    ;
 const char *const functoolsSource =
 #include "host/modules/functools.py.inc"
     ;
@@ -241,7 +244,14 @@ void addLibraryModules(NativeModules &modules) {
   modules.add("collections", fillFrom(collectionsSource));
   modules.add("contextvars", fillFrom(contextvarsSource));
   modules.add("itertools", fillFrom(itertoolsSource));
+  addJson(modules);
   modules.add("json", fillFrom(jsonSource));
+  for (const char *part : {"json.decoder", "json.encoder"})
+    modules.add(part, [](Interpreter &interpreter, Module &m) {
+      for (const auto &[name, value] : interpreter.nativeModule("json")->globals->items())
+        m.globals->set(name, value);
+    });
+  modules.add("operator", fillFrom(operatorSource));
   modules.add("functools", fillFrom(functoolsSource));
   modules.add("threading", fillFrom(threadingSource));
   modules.add("contextlib", fillFrom(contextlibSource));

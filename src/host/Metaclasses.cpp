@@ -138,6 +138,8 @@ static Value newClass(Interpreter &interpreter, CallArgs args) {
       cell->body->cls = cls;
     else if (name == "__module__" && value.isStr() && interpreter.options().script)
       cls->module = value.str();
+    else if (name == "__qualname__" && value.isStr())
+      cls->qualifiedName = value.str();
     else if (name != "__module__" && name != "__qualname__")
       cls->attributes.set(name, value);
   }

@@ -109,7 +109,17 @@ private:
     case ExprKind::JoinedStr:
       return exprs(as<JoinedStr>(e)->values);
     case ExprKind::FormattedValue:
+      expr(as<FormattedValue>(e)->formatSpec.get());
       return expr(as<FormattedValue>(e)->value.get());
+    case ExprKind::Slice:
+      expr(as<syntax::Slice>(e)->lower.get());
+      expr(as<syntax::Slice>(e)->upper.get());
+      return expr(as<syntax::Slice>(e)->step.get());
+    case ExprKind::Lambda: // its defaults are evaluated here
+      exprs(as<Lambda>(e)->args.defaults);
+      return exprs(as<Lambda>(e)->args.kwDefaults);
+    case ExprKind::Await:
+      return expr(as<Await>(e)->value.get());
     default:
       return;
     }
@@ -184,6 +194,7 @@ private:
       auto &t = static_cast<const Try &>(s);
       stmts(t.body);
       for (const ExceptHandler &h : t.handlers) {
+        expr(h.type.get());
         if (h.name)
           facts.locals.insert(*h.name);
         stmts(h.body);
@@ -204,8 +215,55 @@ private:
     case StmtKind::Expr:
       return expr(as<ExprStmt>(&s)->value.get());
     case StmtKind::Assert:
-      return expr(as<Assert>(&s)->test.get());
+      expr(as<Assert>(&s)->test.get());
+      return expr(as<Assert>(&s)->msg.get());
+    case StmtKind::Raise:
+      expr(as<Raise>(&s)->exc.get());
+      return expr(as<Raise>(&s)->cause.get());
+    case StmtKind::Match:
+      expr(as<Match>(&s)->subject.get());
+      for (const MatchCase &c : as<Match>(&s)->cases) {
+        captures(*c.pattern);
+        expr(c.guard.get());
+        stmts(c.body);
+      }
+      return;
+    case StmtKind::TypeAlias:
+      return target(as<TypeAlias>(&s)->name.get());
     default:
+      return;
+    }
+  }
+
+  void captures(const Pattern &p) {
+    auto bind = [this](const std::optional<Identifier> &name) {
+      if (name)
+        facts.locals.insert(*name);
+    };
+    auto all = [this](const syntax::List<Pattern> &patterns) {
+      for (const auto &inner : patterns)
+        captures(*inner);
+    };
+    switch (p.kind) {
+    case PatternKind::MatchSequence:
+      return all(as<MatchSequence>(&p)->patterns);
+    case PatternKind::MatchMapping:
+      bind(as<MatchMapping>(&p)->rest);
+      return all(as<MatchMapping>(&p)->patterns);
+    case PatternKind::MatchClass:
+      all(as<MatchClass>(&p)->patterns);
+      return all(as<MatchClass>(&p)->kwdPatterns);
+    case PatternKind::MatchStar:
+      return bind(as<MatchStar>(&p)->name);
+    case PatternKind::MatchAs:
+      bind(as<MatchAs>(&p)->name);
+      if (as<MatchAs>(&p)->pattern)
+        captures(*as<MatchAs>(&p)->pattern);
+      return;
+    case PatternKind::MatchOr:
+      return all(as<MatchOr>(&p)->patterns);
+    case PatternKind::MatchValue:
+    case PatternKind::MatchSingleton:
       return;
     }
   }
@@ -226,6 +284,19 @@ void dropForeign(ScopeFacts &facts) {
       facts.locals.erase(name);
 }
 
+/// What is read of the scopes around, and which of its own names outlive a call.
+void sortReads(ScopeFacts &facts, const std::function<void(NameSet &, NameSet &)> &collect) {
+  NameSet now, later;
+  collect(now, later);
+  for (const std::string &name : later)
+    if (facts.locals.count(name))
+      facts.cells.insert(name);
+  for (const NameSet *names : {&now, &later, &facts.nonlocals})
+    for (const std::string &name : *names)
+      if (!facts.locals.count(name) && !facts.globals.count(name))
+        facts.frees.insert(name);
+}
+
 } // namespace
 
 const ScopeFacts &Interpreter::State::factsOf(const void *key, const Arguments *args,
@@ -238,6 +309,23 @@ const ScopeFacts &Interpreter::State::factsOf(const void *key, const Arguments *
     addParameters(*slot, *args);
   NameCollector(*slot).stmts(body);
   dropForeign(*slot);
+  sortReads(*slot, [&](NameSet &now, NameSet &later) { collectReads(*this, body, now, later); });
+  return *slot;
+}
+
+const ScopeFacts &Interpreter::State::factsOf(const Function &function) {
+  return function.def ? factsOf(function.def, function.parameters, function.def->body)
+                      : factsOfLambda(*function.lambda);
+}
+
+/// The names that a class's body binds; its own functions do not see them.
+const ScopeFacts &Interpreter::State::factsOfClass(const ClassDef &def) {
+  auto &slot = facts[&def];
+  if (slot)
+    return *slot;
+  slot = std::make_unique<ScopeFacts>();
+  NameCollector(*slot).stmts(def.body);
+  dropForeign(*slot);
   return *slot;
 }
 
@@ -248,6 +336,8 @@ const ScopeFacts &Interpreter::State::factsOfLambda(const Lambda &lambda) {
   slot = std::make_unique<ScopeFacts>();
   addParameters(*slot, lambda.args);
   NameCollector(*slot).value(*lambda.body);
+  sortReads(*slot,
+            [&](NameSet &now, NameSet &later) { collectReads(*this, *lambda.body, now, later); });
   return *slot;
 }
 
@@ -296,6 +386,9 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
     if (s->form == Scope::Form::Class) {
       if (auto found = settled(interpreter, *s->names, name))
         return found;
+      // A name that the body binds is its own or the module's.
+      if (binds(*s, name))
+        break;
       continue;
     }
     interpreter.raise(s == &scope ? "UnboundLocalError" : "NameError",
@@ -354,6 +447,9 @@ void Evaluator::store(std::string_view name, Value value) {
       }
     interpreter.raise("SyntaxError", "no binding for nonlocal '" + std::string(name) + "' found");
   }
+  if (s->form == Scope::Form::Class && value.isObject() + value.isTuple() > 0)
+    if (auto cls = s->cls.lock())
+      value = settledAuto(interpreter, *cls, *s->names, std::string(name), value);
   s->names->set(name, std::move(value));
 }
 

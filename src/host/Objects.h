@@ -23,8 +23,11 @@ struct Scope {
   const std::set<std::string, std::less<>> *locals =
       nullptr; ///< Function: names bound here; else null
   const std::set<std::string, std::less<>> *globalNames = nullptr, *nonlocalNames = nullptr;
+  const std::set<std::string, std::less<>> *cells =
+      nullptr;                    ///< of the locals those that what is made in it reads
   std::weak_ptr<host::Class> cls; ///< Class: what its body makes; super() asks for it
   bool isCaptured = false;        ///< a function or class made in it may outlive its call
+  bool isOld = false;             ///< see CycleCollector
 };
 
 /// ` at 0x7f…` in a script's texts; nothing where a model is traced.
@@ -45,7 +48,12 @@ public:
   Namespace attributes;                              ///< f.attribute = value
 
   std::string typeName() const override { return "function"; }
-  std::string repr() const override { return "<function " + name + placeText(this) + ">"; }
+  std::string repr() const override {
+    return "<function " + qualifiedName() + placeText(this) + ">";
+  }
+  /// `Class.method`, `outer.<locals>.inner`.
+  std::string qualifiedName() const;
+  void visitReferences(ReferenceVisitor &) const override;
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
   bool isCallable() const override { return true; }
@@ -88,14 +96,22 @@ public:
   std::optional<std::string> signature; ///< as it was given; none: arguments are read by hand
   NativeFunction(std::string n, RawBody b) : name(std::move(n)), body(std::move(b)) {}
   NativeFunction(std::string n, std::string_view signature, Body b);
+  /// With a signature that was read before.
+  NativeFunction(std::string n, std::shared_ptr<const Signature> signature, Body b);
 
   std::string typeName() const override { return "builtin_function_or_method"; }
   std::string repr() const override { return "<built-in function " + name + ">"; }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
   bool isCallable() const override { return true; }
   Value call(Interpreter &interpreter, CallArgs args) override;
+  void visitReferences(ReferenceVisitor &visitor) const override {
+    if (attributes)
+      visitor.values(*attributes);
+  }
   /// A method of dict, list, int, str …: it works on the content of an instance.
   bool ofContent = false;
+  std::unique_ptr<Namespace> attributes; ///< what it has beside its name; null: nothing
 
 private:
   RawBody body;
@@ -104,6 +120,8 @@ private:
 /// `native("linear", "input, weight, bias=None", [](Interpreter &, std::vector<Value> &a) -> Value
 /// {...})`
 Value native(std::string name, std::string_view signature, NativeFunction::Body body);
+Value native(std::string name, std::shared_ptr<const Signature> signature,
+             NativeFunction::Body body);
 Value nativeRaw(std::string name, NativeFunction::RawBody body);
 
 class BoundMethod final : public Object {
@@ -117,15 +135,23 @@ public:
   Value call(Interpreter &, CallArgs args) override;
   bool equals(const Object &other) const override;
   std::optional<size_t> hash() const override { return hashOf(self); }
+  void visitReferences(ReferenceVisitor &visitor) const override {
+    visitor.value(self);
+    visitor.value(function);
+  }
 };
 
 /// property, staticmethod and classmethod objects in a class body.
 class Descriptor : public Object {
 public:
   enum class Form : uint8_t { Property, Static, Class } form;
-  Value function, setter;
+  Value function, setter, deleter, doc;
   Descriptor(Form f, Value fn) : form(f), function(std::move(fn)) {}
   std::string typeName() const override;
+  void visitReferences(ReferenceVisitor &visitor) const override {
+    for (const Value *held : {&function, &setter, &deleter, &doc})
+      visitor.value(*held);
+  }
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool isCallable() const override { return form != Form::Property; }
   Value call(Interpreter &, CallArgs args) override;
@@ -137,7 +163,8 @@ class Instance;
 /// methods are Functions or NativeFunctions in `attributes`.
 class Class final : public Object {
 public:
-  std::string name;                               ///< as repr prints it
+  std::string name;
+  std::string qualifiedName;                      ///< `outer.<locals>.Name`; empty: the name
   std::string module;                             ///< "builtins", "__main__", "torch.nn"
   std::vector<std::shared_ptr<Class>> bases, mro; ///< mro: the classes behind it, nearest first
   Namespace attributes;
@@ -155,11 +182,15 @@ public:
   std::vector<std::weak_ptr<Class>> registered; ///< by ABCMeta.register(): count as derived
   /// Its instances are read through a __getattribute__ of its own or of a base.
   bool readsOwnWay = false;
+  bool hasFinalizer = false; ///< its instances are told that they go, by __del__
+  /// The names of __slots__, where its instances have no others.
+  std::shared_ptr<const std::set<std::string, std::less<>>> slots;
 
   static std::shared_ptr<Class> make(std::string name, std::string module,
                                      std::vector<std::shared_ptr<Class>> bases = {});
   std::string typeName() const override { return "type"; }
   std::string repr() const override;
+  void visitReferences(ReferenceVisitor &) const override;
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
   bool delAttr(Interpreter &, std::string_view name) override;
@@ -196,14 +227,20 @@ public:
 
 class Instance final : public Object {
 public:
+  const Value *methodFor(std::string_view name) override;
   std::shared_ptr<Class> cls;
   Namespace attributes;
   std::shared_ptr<Object> payload; ///< native state of natively built classes
   /// What it holds as an instance of dict, list, int, str …, where its class derives from one.
   std::optional<Value> content;
+  bool isOld = false;       ///< see CycleCollector
+  bool isWatched = false;   ///< somebody wants to know when it goes: weakref.ref with a callback
+  bool isFinalised = false; ///< its __del__ has run
   explicit Instance(std::shared_ptr<Class> c) : cls(std::move(c)) {}
+  ~Instance() override;
 
   std::string typeName() const override { return cls->name; }
+  void visitReferences(ReferenceVisitor &) const override;
   std::string repr() const override;
   std::optional<Value> getAttr(Interpreter &, std::string_view name) override;
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;

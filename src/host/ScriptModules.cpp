@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a script sees of the world: its arguments, streams and files, the time, argparse, random.
+#include "host/ByteString.h"
 #include "host/InterpreterState.h"
 #include "host/RegularExpression.h"
 
@@ -132,6 +133,10 @@ const TextModule textModules[] = {
     {
         "traceback",
 #include "host/modules/traceback.py.inc"
+    },
+    {
+        "weakref",
+#include "host/modules/weakref.py.inc"
     },
     {
         "warnings",
@@ -327,21 +332,6 @@ void fillScriptMath(Interpreter &, Module &m) {
   });
 }
 
-void fillScriptJson(Interpreter &, Module &m) {
-  const Value *dumps = m.globals->find("dumps");
-  if (!dumps)
-    return;
-  m.globals->set("dump", nativeRaw("json.dump", [dumps = *dumps](Interpreter &i, CallArgs args) {
-                   if (args.positional.size() != 2)
-                     i.raise("TypeError", "dump() takes 2 positional arguments: obj, fp");
-                   Value file = args.positional[1];
-                   args.positional.pop_back();
-                   Value text = i.call(dumps, std::move(args));
-                   i.call(i.getAttr(file, "write"), {text});
-                   return Value();
-                 }));
-}
-
 } // namespace
 
 void addScriptModules(NativeModules &modules, const ScriptOptions &options) {
@@ -354,10 +344,10 @@ void addScriptModules(NativeModules &modules, const ScriptOptions &options) {
     modules.add(text.name, replaceWith(text.source));
   modules.add("sys", [options](Interpreter &i, Module &m) { fillScriptSys(i, m, options); });
   modules.add("math", fillScriptMath);
-  modules.add("json", fillScriptJson);
 }
 
 void addScriptBuiltins(Interpreter &interpreter) {
+  addBytes(interpreter);
   Namespace &builtins = interpreter.state().builtins;
   builtins.set("open", nativeRaw("open", [](Interpreter &i, CallArgs args) {
                  return i.call(*i.nativeModule("io")->globals->find("open"), std::move(args));

@@ -186,6 +186,23 @@ public:
   Value function;
   CallArgs fixed;
   std::string typeName() const override { return "functools.partial"; }
+  std::string repr() const override {
+    std::string out = "functools.partial(" + host::repr(function);
+    for (const Value &v : fixed.positional)
+      out += ", " + host::repr(v);
+    for (const auto &[name, v] : fixed.keywords)
+      out += ", " + name + "=" + host::repr(v);
+    return out + ")";
+  }
+  bool setAttr(Interpreter &, std::string_view name, const Value &value) override {
+    return attributes.set(name, value), true;
+  }
+  void visitReferences(ReferenceVisitor &visitor) const override {
+    visitor.value(function);
+    visitor.values(fixed);
+    visitor.values(attributes);
+  }
+  Namespace attributes;
   bool isCallable() const override { return true; }
   Value call(Interpreter &interpreter, CallArgs args) override {
     args.positional.insert(args.positional.begin(), fixed.positional.begin(),
@@ -200,6 +217,11 @@ public:
       return function;
     if (name == "args")
       return Value::tuple(fixed.positional);
+    if (const Value *found = attributes.find(name))
+      return *found;
+    if (name == "__doc__")
+      return Value("partial(func, *args, **keywords) - new function with partial application\n    "
+                   "of the given arguments and keywords.\n");
     if (name != "keywords")
       return std::nullopt;
     Dict out;
@@ -209,24 +231,128 @@ public:
   }
 };
 
-/// lru_cache and cache: results by arguments that can be hashed.
-Value cached(const Value &function) {
-  auto memory = std::make_shared<Dict>();
-  Value wrapper = nativeRaw("functools.cache", [function, memory](Interpreter &i, CallArgs args) {
-    Tuple key = args.positional;
-    for (const auto &[name, value] : args.keywords)
-      key.push_back(Value::tuple({Value(name), value}));
-    Value keyValue = Value::tuple(std::move(key));
+/// lru_cache and cache: results by arguments that can be hashed, the last used ones where there is
+/// a limit.
+class ResultCache {
+public:
+  ResultCache(Value f, std::optional<size_t> m, bool t)
+      : function(std::move(f)), most(m), typed(t) {}
+
+  Value call(Interpreter &interpreter, CallArgs args) {
+    Value key = keyOf(interpreter, args);
     // What depends on a dynamic size may go another way at every call.
-    bool keeps = !isSymbolic(keyValue) && hashOf(keyValue);
-    if (const Value *found = keeps ? memory->find(keyValue) : nullptr)
-      return *found;
-    Value out = i.call(function, std::move(args));
-    if (keeps)
-      memory->set(keyValue, out);
+    bool keeps = !isSymbolic(key);
+    if (keeps && !hashOf(key)) {
+      if (interpreter.options().script)
+        interpreter.raise("TypeError", "unhashable type: '" + unhashableIn(args) + "'");
+      keeps = false;
+    }
+    if (Value *found = keeps ? results.find(key) : nullptr) {
+      ++hits;
+      Value result = found->tuple()[0];
+      if (most)
+        *found = Value::tuple({result, use(key, found->tuple()[1])});
+      return result;
+    }
+    ++misses;
+    Value out = interpreter.call(function, std::move(args));
+    if (keeps && most != 0 && !results.find(key)) {
+      if (most && results.size() >= *most) {
+        results.erase(uses.begin()->second);
+        uses.erase(uses.begin());
+      }
+      results.set(key, Value::tuple({out, most ? use(key, Value()) : Value()}));
+    }
     return out;
-  });
-  return wrapper;
+  }
+  void clear() {
+    results.clear();
+    uses.clear();
+    hits = misses = 0;
+  }
+  Value info() const {
+    return Value::tuple({Value(hits), Value(misses),
+                         most ? Value(static_cast<int64_t>(*most)) : Value(),
+                         Value(static_cast<int64_t>(results.size()))});
+  }
+
+private:
+  const Value function;
+  const std::optional<size_t> most;
+  const bool typed;
+  Dict results;                  ///< (result, when it was used last)
+  std::map<int64_t, Value> uses; ///< the keys by that
+  int64_t hits = 0, misses = 0, now = 0;
+
+  Value keyOf(Interpreter &interpreter, const CallArgs &args) const {
+    Tuple key = args.positional;
+    if (!args.keywords.empty())
+      key.emplace_back(EllipsisType());
+    for (const auto &[name, value] : args.keywords) {
+      key.emplace_back(name);
+      key.push_back(value);
+    }
+    for (size_t i = 0, n = typed ? key.size() : 0; i < n; ++i)
+      key.push_back(interpreter.typeOf(key[i]));
+    return Value::tuple(std::move(key));
+  }
+  static std::string unhashableIn(const CallArgs &args) {
+    for (const Value &v : args.positional)
+      if (!hashOf(v))
+        return typeName(v);
+    for (const auto &[name, v] : args.keywords)
+      if (!hashOf(v))
+        return typeName(v);
+    return "object";
+  }
+  Value use(const Value &key, const Value &before) {
+    if (before.isInt())
+      uses.erase(static_cast<int64_t>(before.integer()));
+    uses.emplace(++now, key);
+    return Value(now);
+  }
+};
+
+/// (the function, clear(), info())
+Value cachedParts(Interpreter &interpreter, Bound &a) {
+  std::optional<size_t> most;
+  if (!a[1].isNone())
+    most = static_cast<size_t>(std::max<int64_t>(0, interpreter.toInt64(a[1], "maxsize")));
+  auto cache = std::make_shared<ResultCache>(a[0], most, interpreter.truth(a[2]));
+  return Value::tuple(
+      {nativeRaw(
+           "functools.cache",
+           [cache](Interpreter &i, CallArgs args) { return cache->call(i, std::move(args)); }),
+       native("cache_clear", "",
+              [cache](Interpreter &, Bound &) { return cache->clear(), Value(); }),
+       native("cache_info", "", [cache](Interpreter &, Bound &) { return cache->info(); })});
+}
+
+/// functools.update_wrapper: what the one says of itself, the other says too.
+void takeNames(Interpreter &interpreter, const Value &target, const Value &wrapped,
+               const std::vector<Value> &assigned) {
+  if (!target.as<Function>() && !target.as<NativeFunction>() && !target.as<Instance>())
+    return;
+  if (!wrapped.as<Opaque>())
+    for (const Value &name : assigned)
+      if (auto found = attributeIfAny(interpreter, wrapped, name.str());
+          found && !found->as<Opaque>())
+        interpreter.setAttr(target, name.str(), *found);
+  const Namespace *held = nullptr;
+  if (auto *function = wrapped.as<Function>())
+    held = &function->attributes;
+  else if (auto *instance = wrapped.as<Instance>())
+    held = &instance->attributes;
+  if (held)
+    for (const auto &[name, value] : std::vector(held->items()))
+      interpreter.setAttr(target, name, value);
+  interpreter.setAttr(target, "__wrapped__", wrapped);
+}
+
+std::vector<Value> wrapperAssignments(const Value &given, Interpreter &interpreter) {
+  if (!given.isNone())
+    return interpreter.iterate(given);
+  return {Value("__module__"), Value("__name__"), Value("__qualname__"), Value("__doc__")};
 }
 
 void fillFunctools(Interpreter &, Module &m) {
@@ -237,30 +363,32 @@ void fillFunctools(Interpreter &, Module &m) {
     auto p = std::make_shared<Partial>();
     p->function = args.positional[0];
     args.positional.erase(args.positional.begin());
+    if (!p->function.isObject() || !p->function.object()->isCallable())
+      i.raise("TypeError", "the first argument must be callable");
+    if (auto *inner = p->function.as<Partial>()) { // one of one is one
+      CallArgs all = inner->fixed;
+      all.positional.insert(all.positional.end(), args.positional.begin(), args.positional.end());
+      for (auto &[name, value] : args.keywords) {
+        std::erase_if(all.keywords, [&](const auto &known) { return known.first == name; });
+        all.keywords.emplace_back(name, value);
+      }
+      args = std::move(all);
+      p->function = Value(inner->function);
+    }
     p->fixed = std::move(args);
     return Value(p);
   };
   partial->accepts = [](const Value &v) { return v.as<Partial>() != nullptr; };
   m.globals->set("partial", Value(partial));
-  auto cache = [](Interpreter &, CallArgs args) {
-    if (!args.positional.empty() && args.positional[0].isObject())
-      return cached(args.positional[0]);
-    return nativeRaw("functools.lru_cache",
-                     [](Interpreter &, CallArgs inner) { return cached(inner.positional.at(0)); });
-  };
-  m.globals->set("lru_cache", nativeRaw("functools.lru_cache", cache));
-  m.globals->set("cache", nativeRaw("functools.cache", cache));
-  set(m, "cached_property", "function", [](Interpreter &, Bound &a) {
-    return Value(std::make_shared<Descriptor>(Descriptor::Form::Property, cached(a[0])));
-  });
+  set(m, "update_wrapper", "wrapper, wrapped, assigned=None, updated=None",
+      [](Interpreter &i, Bound &a) {
+        takeNames(i, a[0], a[1], wrapperAssignments(a[2], i));
+        return a[0];
+      });
   set(m, "wraps", "wrapped, assigned=None, updated=None", [](Interpreter &, Bound &a) {
-    return nativeRaw("wraps", [wrapped = a[0]](Interpreter &i, CallArgs args) {
-      Value target = args.positional.at(0);
-      if (auto name = i.findAttr(wrapped, "__name__"); name && target.as<Function>())
-        i.setAttr(target, "__name__", *name);
-      if (target.as<Function>())
-        i.setAttr(target, "__wrapped__", wrapped);
-      return target;
+    return nativeRaw("wraps", [wrapped = a[0], names = a[1]](Interpreter &i, CallArgs args) {
+      takeNames(i, args.positional.at(0), wrapped, wrapperAssignments(names, i));
+      return args.positional[0];
     });
   });
   m.globals->set("reduce", nativeRaw("functools.reduce", [](Interpreter &i, CallArgs args) {
@@ -277,70 +405,8 @@ void fillFunctools(Interpreter &, Module &m) {
                  }));
 }
 
-// ---- itertools, operator, collections
-// ------------------------------------------------------------------------------
-
-void extendProduct(const std::vector<std::vector<Value>> &axes, size_t axis, Tuple &row,
-                   std::vector<Value> &out) {
-  if (axis == axes.size()) {
-    out.push_back(Value::tuple(row));
-    return;
-  }
-  for (const Value &v : axes[axis]) {
-    row.push_back(v);
-    extendProduct(axes, axis + 1, row, out);
-    row.pop_back();
-  }
-}
-
-Value iteratorOf(std::vector<Value> elements) {
-  return Value(std::make_shared<Iterator>("itertools iterator", std::move(elements)));
-}
-
-void fillItertools(Interpreter &, Module &m) {
-  set(m, "product", "*iterables, repeat=1", [](Interpreter &i, Bound &a) {
-    std::vector<std::vector<Value>> axes;
-    int64_t repeats = a[0].tuple().empty() ? 0 : i.toInt64(a[1], "repeat");
-    for (int64_t r = 0; r < repeats; ++r)
-      for (const Value &v : a[0].tuple())
-        axes.push_back(i.iterate(v));
-    double size = 1;
-    for (const auto &axis : axes)
-      size *= static_cast<double>(axis.size());
-    if (size > 1e6)
-      i.refuse("itertools.product() has more than a million combinations");
-    std::vector<Value> out;
-    Tuple row;
-    extendProduct(axes, 0, row, out);
-    return iteratorOf(std::move(out));
-  });
-  set(m, "accumulate", "iterable, func=None, *, initial=None", [](Interpreter &i, Bound &a) {
-    std::vector<Value> out;
-    if (!a[2].isNone())
-      out.push_back(a[2]);
-    for (const Value &v : i.iterate(a[0]))
-      out.push_back(out.empty()     ? v
-                    : a[1].isNone() ? i.binary(BinaryOp::Add, out.back(), v)
-                                    : i.call(a[1], {out.back(), v}));
-    return iteratorOf(std::move(out));
-  });
-  set(m, "combinations", "iterable, r", [](Interpreter &i, Bound &a) {
-    std::vector<Value> pool = i.iterate(a[0]), out;
-    auto r = static_cast<size_t>(std::max<int64_t>(0, i.toInt64(a[1], "r")));
-    std::vector<bool> chosen(pool.size(), false);
-    if (r > pool.size())
-      return iteratorOf({});
-    std::fill(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(r), true);
-    do {
-      Tuple row;
-      for (size_t k = 0; k < pool.size(); ++k)
-        if (chosen[k])
-          row.push_back(pool[k]);
-      out.push_back(Value::tuple(std::move(row)));
-    } while (std::prev_permutation(chosen.begin(), chosen.end()));
-    return iteratorOf(std::move(out));
-  });
-}
+// ---- operator
+// ------------------------------------------------------------------------------------------------------
 
 void fillOperator(Interpreter &, Module &m) {
   struct Row {
@@ -361,16 +427,6 @@ void fillOperator(Interpreter &, Module &m) {
                          Comparison{"gt", CompareOp::Gt}, Comparison{"ge", CompareOp::Ge}})
     set(m, row.name, "a, b",
         [op = row.op](Interpreter &i, Bound &a) { return i.compare(op, a[0], a[1]); });
-  set(m, "itemgetter", "item", [](Interpreter &, Bound &a) {
-    return nativeRaw("itemgetter", [key = a[0]](Interpreter &i, CallArgs args) {
-      return i.getItem(args.positional.at(0), key);
-    });
-  });
-  set(m, "attrgetter", "attr", [](Interpreter &, Bound &a) {
-    return nativeRaw("attrgetter", [name = a[0]](Interpreter &i, CallArgs args) {
-      return i.getAttr(args.positional.at(0), i.toStr(name, "an attribute name"));
-    });
-  });
 }
 
 // ---- sys.modules
@@ -589,7 +645,9 @@ Value makeContext(std::function<void()> enter, std::function<void()> leave) {
 void addStandardModules(NativeModules &modules) {
   modules.add("math", fillMath);
   modules.add("functools", fillFunctools);
-  modules.add("itertools", fillItertools);
+  modules.add("_functools", [](Interpreter &, Module &m) {
+    set(m, "cached", "function, maxsize, typed", cachedParts);
+  });
   modules.add("operator", fillOperator);
   modules.add("contextlib", fillContextlib);
   modules.add("logging", fillSilent);

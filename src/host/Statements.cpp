@@ -77,7 +77,8 @@ Evaluator::Flow Evaluator::exec(const Stmt &s) {
   case StmtKind::Raise:
     execRaise(*as<Raise>(&s));
     return Flow::Normal;
-  case StmtKind::Try: {
+  case StmtKind::Try:
+  case StmtKind::TryStar: {
     ++triesAround;
     struct Leave {
       unsigned &count;
@@ -96,10 +97,10 @@ Evaluator::Flow Evaluator::exec(const Stmt &s) {
           Value(std::make_shared<Opaque>("type alias", scope->module->locate(s))));
     return Flow::Normal;
   case StmtKind::Match:
-    interpreter.refuse("'match' is not supported in host code; write if/elif");
-  case StmtKind::TryStar:
-    interpreter.refuse("'except*' is not supported in host code; write 'except'");
-  case StmtKind::AsyncFunctionDef:
+    return execMatch(*as<Match>(&s));
+  case StmtKind::AsyncFunctionDef: // refused where it is called
+    execFunctionDef(static_cast<const FunctionDef &>(s));
+    return Flow::Normal;
   case StmtKind::AsyncFor:
   case StmtKind::AsyncWith:
     interpreter.refuse("'async' is not supported in host code; write an ordinary function");
@@ -231,12 +232,30 @@ void Evaluator::execAnnAssign(const AnnAssign &s) {
     assign(*s.target, eval(*s.value));
 }
 
+/// `del name` of what has no value.
+void Evaluator::raiseUnbound(const std::string &name, bool isGlobal) {
+  bool isFree = scope->nonlocalNames && scope->nonlocalNames->count(name);
+  if (isFree)
+    interpreter.raise("NameError", "cannot access free variable '" + name +
+                                       "' where it is not associated with a value in enclosing "
+                                       "scope");
+  if (!isGlobal && scope->form == Scope::Form::Function)
+    interpreter.raise("UnboundLocalError", "cannot access local variable '" + name +
+                                               "' where it is not associated with a value");
+  interpreter.raise("NameError", "name '" + name + "' is not defined");
+}
+
 void Evaluator::execDelete(const syntax::Expr &target) {
   at(target);
   if (auto *name = as<Name>(&target)) {
-    bool global = scope->globalNames && scope->globalNames->count(name->id);
-    if (!(global ? scope->globals : scope->names)->erase(name->id))
-      interpreter.raise("NameError", "name '" + name->id + "' is not defined");
+    Scope *owner = scope.get();
+    bool global = owner->globalNames && owner->globalNames->count(name->id);
+    bool outer = owner->nonlocalNames && owner->nonlocalNames->count(name->id);
+    for (owner = outer ? owner->parent.get() : owner; outer && owner; owner = owner->parent.get())
+      if (owner->form != Scope::Form::Class && owner->locals && owner->locals->count(name->id))
+        break;
+    if (!owner || !(global ? scope->globals : owner->names)->erase(name->id))
+      raiseUnbound(name->id, global);
     return;
   }
   if (auto *subscript = as<Subscript>(&target)) {
@@ -326,20 +345,26 @@ void Evaluator::execRaise(const Raise &s) {
     exception = interpreter.call(exception);
   if (cause.as<Class>())
     cause = interpreter.call(cause);
-  auto *instance = exception.as<Instance>();
-  if (!instance || !instance->cls->isSubclassOf(*interpreter.builtinClass("BaseException")))
-    interpreter.raise("TypeError", "exceptions must derive from BaseException");
-  if (s.cause) {
+  if (auto *instance = exception.as<Instance>(); instance && s.cause) {
     instance->attributes.set("__cause__", cause);
     instance->attributes.set("__suppress_context__", Value(true));
   }
+  throw RaisedError(raisedOf(interpreter, exception));
+}
+
+RaisedError raisedOf(Interpreter &interpreter, Value exception) {
+  if (exception.as<Class>())
+    exception = interpreter.call(exception);
+  auto *instance = exception.as<Instance>();
+  if (!instance || !instance->cls->isSubclassOf(*interpreter.builtinClass("BaseException")))
+    interpreter.raise("TypeError", "exceptions must derive from BaseException");
   noteRaised(interpreter, exception);
   std::string message = interpreter.str(exception);
   Diagnostic d(Severity::Error, interpreter.location(),
                instance->cls->name + (message.empty() ? "" : ": " + message));
   for (const SourceLocation &site : interpreter.callStack())
     d.note(site, "called from here");
-  throw RaisedError(std::move(d), exception);
+  return {std::move(d), exception};
 }
 
 /// `except ImportError` and wider: what a missing optional library is caught by.
@@ -482,7 +507,8 @@ Evaluator::Flow Evaluator::execTry(const Try &s) {
     pending.reset();
     try {
       bool handled = false;
-      flow = execHandlers(s, error, handled);
+      flow = s.kind == StmtKind::TryStar ? execTryStar(s, error, handled)
+                                         : execHandlers(s, error, handled);
       if (!handled)
         pending.emplace(error);
     } catch (const RaisedError &next) {
@@ -508,10 +534,17 @@ Evaluator::Flow Evaluator::execWith(const With &s, size_t index) {
     return execWithGenerator(s, index, *generator);
   auto *instance = context.as<Instance>();
   auto enter = instance ? instance->special(interpreter, "__enter__") : std::nullopt;
+  if (!enter && interpreter.options().script && !context.as<Opaque>())
+    interpreter.raise("TypeError", "'" + typeName(context) +
+                                       "' object does not support the context manager protocol");
   if (!enter)
     interpreter.refuse("'with' over " + interpreter.repr(context) +
                        " is not supported; contexts that change nothing here (torch.no_grad(), "
                        "torch.cuda.device(...)) and classes with __enter__ and __exit__ are");
+  if (interpreter.options().script && !instance->cls->find("__exit__"))
+    interpreter.raise("TypeError", "'" + typeName(context) +
+                                       "' object does not support the context manager protocol "
+                                       "(missed __exit__ method)");
   bool handles = mayHandle(*instance);
   if (handles)
     interpreter.hooks().settle(interpreter);
@@ -691,6 +724,14 @@ CallArgs Evaluator::classKeywords(const ClassDef &s, Value &metaclass) {
   return keywords;
 }
 
+/// The text that a body begins with.
+static std::optional<Value> docOf(const syntax::List<Stmt> &body) {
+  auto *first = body.empty() ? nullptr : as<ExprStmt>(body[0].get());
+  auto *text = first ? as<Constant>(first->value.get()) : nullptr;
+  return text && text->type == Constant::Type::String ? std::optional(Value(text->text))
+                                                      : std::nullopt;
+}
+
 std::shared_ptr<Scope> Evaluator::classBody(const ClassDef &s, const Dict &prepared) {
   auto body = std::make_shared<Scope>();
   body->form = Scope::Form::Class;
@@ -698,6 +739,10 @@ std::shared_ptr<Scope> Evaluator::classBody(const ClassDef &s, const Dict &prepa
   body->globals = scope->globals;
   body->parent = scope;
   body->module = scope->module;
+  const ScopeFacts &facts = state.factsOfClass(s);
+  body->locals = &facts.locals;
+  body->globalNames = &facts.globals;
+  body->nonlocalNames = &facts.nonlocals;
   for (const auto &[name, value] : prepared.items())
     body->names->set(interpreter.toStr(name, "a name that __prepare__ gives"), value);
   state.capture(body);
@@ -721,7 +766,11 @@ Value Evaluator::callMetaclass(const ClassDef &s, const Value &metaclass, Tuple 
   Dict &held = contentOf(names).dictionary();
   const Value *module = scope->globals->find("__name__");
   held.set(Value("__module__"), module ? *module : Value(""));
-  held.set(Value("__qualname__"), Value(s.name));
+  held.set(Value("__qualname__"), Value(scope->form == Scope::Form::Module
+                                            ? s.name
+                                            : qualifiedNameOf(*scope->module, s.range, s.name)));
+  if (auto doc = docOf(s.body))
+    held.set(Value("__doc__"), *doc);
   for (const auto &[name, value] : body->names->items())
     held.set(Value(name), value);
   held.set(Value("__classcell__"), Value(std::make_shared<ClassCell>(body)));
@@ -752,9 +801,13 @@ void Evaluator::execClassDef(const ClassDef &s) {
   if (auto *absent = written.as<Opaque>())
     cls->absentMetaclass = absent->path;
   state.madeClasses.push_back(cls);
+  if (scope->form != Scope::Form::Module)
+    cls->qualifiedName = qualifiedNameOf(*scope->module, s.range, s.name);
   auto body = classBody(s, {});
   body->cls = cls;
   Evaluator(interpreter, body).run(s.body);
+  if (auto doc = docOf(s.body))
+    cls->attributes.set("__doc__", *doc);
   for (const auto &[name, value] : body->names->items())
     cls->attributes.set(name, value);
   at(s);

@@ -60,41 +60,168 @@ private:
       named = interpreter.getItem(args, Value(format.substr(i + 1, close - i - 1)));
       i = close + 1;
     }
-    bool left = false;
-    std::string sign, flags;
+    Conversion c;
     for (; i < format.size() && std::string_view("-+ #0").find(format[i]) != std::string_view::npos;
          ++i) {
-      left |= format[i] == '-';
-      if (format[i] == '+' || format[i] == ' ')
-        sign = format[i];
-      else if (format[i] != '-')
-        flags += format[i];
+      c.left |= format[i] == '-';
+      c.zeros |= format[i] == '0';
+      c.alternate |= format[i] == '#';
+      if (format[i] == '+' || (format[i] == ' ' && c.sign.empty()))
+        c.sign = format[i];
     }
-    std::string size;
-    for (; i < format.size() &&
-           (std::isdigit(static_cast<unsigned char>(format[i])) || format[i] == '.');
-         ++i)
-      size += format[i];
+    int64_t width = numberAt(i, "width").value_or(0);
+    c.left |= width < 0;
+    c.width = static_cast<size_t>(std::abs(width));
+    if (i < format.size() && format[i] == '.') {
+      ++i;
+      c.precision = std::max<int64_t>(0, numberAt(i, "precision").value_or(0));
+    }
+    while (i < format.size() && std::string_view("hlL").find(format[i]) != std::string_view::npos)
+      ++i;
     if (i >= format.size())
       interpreter.raise("ValueError", "incomplete format");
-    char type = format[i];
-    Value value = named ? *named : take();
-    if (type == 's' || type == 'r')
-      return interpreter.format(
-          textOf([&] { return type == 's' ? interpreter.str(value) : interpreter.repr(value); }),
-          (left || size.empty() || size[0] == '.' ? "" : ">") + size);
-    if (std::string_view("diufFeEgGxXoc").find(type) == std::string_view::npos)
-      interpreter.raise("ValueError", std::string("unsupported format character '") + type + "'");
-    bool integral = type == 'd' || type == 'i' || type == 'u';
-    if (integral && value.isStr())
-      interpreter.raise("TypeError",
-                        std::string("%") + type + " format: a real number is required, not str");
-    if (integral)
-      value = interpreter.call(Value(interpreter.builtinClass("int")), {value});
-    else if (std::string_view("fFeEgG").find(type) != std::string_view::npos && !isSymbolic(value))
-      value = Value(interpreter.toDouble(value, "a format argument"));
-    return interpreter.format(value,
-                              (left ? "<" : "") + sign + flags + size + (integral ? 'd' : type));
+    c.type = format[i];
+    if (c.type == '%')
+      return "%";
+    if (std::string_view("sradiufFeEgGxXoc").find(c.type) == std::string_view::npos)
+      interpreter.raise("ValueError", std::string("unsupported format character '") + c.type +
+                                          "' (0x" + hexOf(c.type) + ") at index " +
+                                          std::to_string(codePointCount(format.substr(0, i))));
+    return converted(c, named ? *named : take());
+  }
+
+private:
+  struct Conversion {
+    bool left = false, zeros = false, alternate = false;
+    std::string sign;
+    size_t width = 0;
+    std::optional<int64_t> precision;
+    char type = 's';
+  };
+
+  static std::string hexOf(char c) {
+    char digits[4];
+    std::snprintf(digits, sizeof digits, "%x", static_cast<unsigned char>(c));
+    return digits;
+  }
+
+  /// The digits there, or the argument that a `*` stands for.
+  std::optional<int64_t> numberAt(size_t &i, const char *what) {
+    if (i < format.size() && format[i] == '*') {
+      ++i;
+      Value given = take();
+      if (!given.isInt() && !given.isBool())
+        interpreter.raise("TypeError", "* wants int");
+      return interpreter.toInt64(given, what);
+    }
+    size_t begin = i;
+    while (i < format.size() && std::isdigit(static_cast<unsigned char>(format[i])))
+      ++i;
+    if (i == begin)
+      return std::nullopt;
+    if (i - begin > 9)
+      interpreter.raise("ValueError", std::string(what) + " too big");
+    return std::stoll(format.substr(begin, i - begin));
+  }
+
+  std::string padded(const Conversion &c, const std::string &body, size_t signLength) {
+    size_t length = codePointCount(body);
+    if (length >= c.width)
+      return body;
+    checkLength(interpreter, c.width);
+    std::string fill(c.width - length, ' ');
+    if (c.left)
+      return body + fill;
+    if (!c.zeros)
+      return fill + body;
+    return body.substr(0, signLength) + std::string(c.width - length, '0') +
+           body.substr(signLength);
+  }
+
+  std::string converted(Conversion c, const Value &value) {
+    switch (c.type) {
+    case 's':
+    case 'r':
+    case 'a':
+      c.zeros = false;
+      return padded(c, textConverted(c, value), 0);
+    case 'c':
+      c.zeros = false;
+      return padded(c, characterOf(value), 0);
+    default:
+      break;
+    }
+    if (isSymbolic(value))
+      return interpreter.format(value, "");
+    bool isFloat = std::string_view("fFeEgG").find(c.type) != std::string_view::npos;
+    std::string body = isFloat ? floatConverted(c, value) : wholeConverted(c, value);
+    size_t signLength =
+        !body.empty() && std::string_view("+- ").find(body[0]) != std::string_view::npos;
+    if (c.alternate && !isFloat && (c.type == 'x' || c.type == 'X' || c.type == 'o'))
+      signLength += 2;
+    return padded(c, body, signLength);
+  }
+
+  std::string textConverted(const Conversion &c, const Value &value) {
+    std::string text;
+    Value made =
+        textOf([&] { return c.type == 's' ? interpreter.str(value) : interpreter.repr(value); });
+    if (made.as<SymText>())
+      return interpreter.format(made, "");
+    if (!c.precision)
+      return made.str();
+    for (const std::string &point : codePoints(made.str())) {
+      if (static_cast<int64_t>(codePointCount(text)) >= *c.precision)
+        break;
+      text += point;
+    }
+    return text;
+  }
+
+  std::string characterOf(const Value &value) {
+    Value plain = contentOf(value);
+    if (plain.isStr() && codePointCount(plain.str()) == 1)
+      return plain.str();
+    if (!plain.isInt() && !plain.isBool())
+      interpreter.raise("TypeError", "%c requires int or char");
+    int64_t point = interpreter.toInt64(plain, "a character");
+    if (point < 0 || point > 0x10ffff)
+      interpreter.raise("OverflowError", "%c arg not in range(0x110000)");
+    return encodeCodePoint(static_cast<uint32_t>(point));
+  }
+
+  std::string floatConverted(const Conversion &c, const Value &value) {
+    Value plain = contentOf(value);
+    if (plain.isStr() || plain.isNone() || plain.isSequence() || plain.isDict() || plain.isSet())
+      interpreter.raise("TypeError", "must be real number, not " + typeName(value));
+    return interpreter.format(Value(interpreter.toDouble(plain, "a format argument")),
+                              c.sign + (c.alternate ? "#" : "") + "." +
+                                  std::to_string(c.precision.value_or(6)) + c.type);
+  }
+
+  std::string wholeConverted(const Conversion &c, const Value &value) {
+    bool isDecimal = c.type == 'd' || c.type == 'i' || c.type == 'u';
+    Value plain = contentOf(value);
+    bool isNumber = plain.isInt() || plain.isBool() || plain.isFloat() ||
+                    (plain.isObject() && interpreter.findAttr(plain, "__int__"));
+    if (!isNumber || (!isDecimal && plain.isFloat()))
+      interpreter.raise("TypeError", std::string("%") + c.type + " format: " +
+                                         (isDecimal ? "a real number" : "an integer") +
+                                         " is required, not " + typeName(value));
+    Value whole = interpreter.call(Value(interpreter.builtinClass("int")), {plain});
+    std::string body = interpreter.format(whole, c.sign + (c.alternate && !isDecimal ? "#" : "") +
+                                                     (isDecimal ? 'd' : c.type));
+    if (!c.precision)
+      return body;
+    size_t first = body.find_first_of("0123456789abcdefABCDEF");
+    if (c.alternate && !isDecimal)
+      first += 2;
+    auto digits = static_cast<int64_t>(body.size() - first);
+    if (digits < *c.precision) {
+      checkLength(interpreter, static_cast<size_t>(*c.precision));
+      body.insert(first, std::string(static_cast<size_t>(*c.precision - digits), '0'));
+    }
+    return body;
   }
 };
 

@@ -85,6 +85,17 @@ bool Value::isSizes() const {
   return elements && std::get_deleter<DeleteSizes>(*elements);
 }
 
+long Value::useCount() const {
+  return std::visit(
+      [](const auto &held) -> long {
+        if constexpr (requires { held.use_count(); })
+          return held.use_count();
+        else
+          return 0;
+      },
+      storage);
+}
+
 bool Value::isSame(const Value &other) const {
   if (kind() != other.kind())
     return false;
@@ -634,7 +645,23 @@ std::string repr(const Value &value) {
 /// A pair of values and a node of the index.
 static constexpr size_t bytesPerEntry = 2 * sizeof(Value) + 48;
 
+/// A text among few keys is sooner compared than hashed. Nothing where what is no text may equal
+/// it.
+static std::optional<Value *> findText(std::vector<std::pair<Value, Value>> &entries,
+                                       const std::string &key) {
+  for (auto &[known, value] : entries)
+    if (known.isObject())
+      return std::nullopt;
+    else if (known.isStr() && known.str() == key)
+      return &value;
+  return nullptr;
+}
+
 Value *Dict::find(const Value &key) {
+  constexpr size_t mostTexts = 8;
+  if (key.isStr() && !symbolicKeys && entries.size() <= mostTexts)
+    if (auto found = findText(entries, key.str()))
+      return *found;
   auto hash = hashOf(key);
   if (!hash)
     return nullptr;

@@ -48,6 +48,7 @@ class Interpreter;
 class Class;
 class Object;
 struct CallArgs;
+struct Scope;
 
 /// The object as T, or null.
 template <typename T> T *objectAs(Object *object);
@@ -223,6 +224,8 @@ public:
   }
   /// `a is b`: the same object, or the same None, bool, int, str value.
   bool isSame(const Value &other) const;
+  /// How many hold the container or object that this is; 0 for a value that holds no others.
+  long useCount() const;
 
 private:
   using Storage =
@@ -343,6 +346,7 @@ public:
   size_t size() const { return members.size(); }
   bool isSymbolic() const { return members.isSymbolic(); }
   std::vector<Value> elements() const;
+  const Dict &entries() const { return members; } ///< the elements are its keys
   bool frozen = false;
 
 private:
@@ -421,6 +425,33 @@ struct CallArgs {
   const Value *keyword(std::string_view name) const;
 };
 
+/// Is told each counted reference that something holds, each exactly once and where it lies. What
+/// is left out counts as held from elsewhere, and stays.
+class ReferenceVisitor {
+public:
+  virtual ~ReferenceVisitor() = default;
+  virtual void value(const Value &) = 0;
+  virtual void object(const Object &, long uses) = 0;
+  virtual void scope(const std::shared_ptr<Scope> &) = 0;
+  template <typename T> void held(const std::shared_ptr<T> &pointer) {
+    if (pointer)
+      object(*pointer, pointer.use_count());
+  }
+  void values(const std::vector<Value> &list) {
+    for (const Value &v : list)
+      value(v);
+  }
+  void values(const Namespace &names) {
+    for (const auto &[name, v] : names.items())
+      value(v);
+  }
+  void values(const CallArgs &args) {
+    values(args.positional);
+    for (const auto &[name, v] : args.keywords)
+      value(v);
+  }
+};
+
 /// The extension point: whatever the evaluator itself does not know is an Object. The defaults
 /// refuse with a diagnostic that names typeName(); nullopt means "not supported by this object", so
 /// that the other operand is asked.
@@ -430,6 +461,9 @@ public:
   virtual std::string typeName() const = 0;
   virtual std::string repr() const;
   virtual std::optional<Value> getAttr(Interpreter &, std::string_view name);
+  /// The function that `self.name(…)` calls with `self` before its arguments, where that is all
+  /// there is to it; null: getAttr() says.
+  virtual const Value *methodFor(std::string_view /*name*/) { return nullptr; }
   virtual bool setAttr(Interpreter &, std::string_view name, const Value &value);
   virtual bool delAttr(Interpreter &, std::string_view name);
   virtual bool isCallable() const { return false; }
@@ -458,6 +492,8 @@ public:
   /// Before `next` takes its place as an attribute of `owner`: an exception where that may not be.
   virtual void beforeReplaced(Interpreter &, const Value & /*owner*/, std::string_view /*name*/,
                               const Value & /*next*/) {}
+  /// The references by which it may be part of a ring.
+  virtual void visitReferences(ReferenceVisitor &) const {}
   /// The class of the user's that it is of, though it is no Instance; null for others.
   virtual const Class *userClass() const { return nullptr; }
 

@@ -109,8 +109,20 @@ private:
     json.field("shared_bytes", executable.sharedBytes).field("num_warps", executable.numWarps);
     json.field("num_ctas", executable.numCtas)
         .field("dependent_launch", executable.dependentLaunch);
+    if (!executable.tensorMaps.empty())
+      list("tensor_maps", executable.tensorMaps);
     list("messages", executable.messages);
     json.endObject();
+  }
+  void add(const TensorMap &map) {
+    json.beginObject().field("parameter", map.parameter).field("element_bytes", map.elementBytes);
+    json.field("swizzle_bytes", map.swizzleBytes);
+    list("dims", map.dims);
+    json.endObject();
+  }
+  void add(const TensorMap::Dim &dim) {
+    json.beginObject().field("size", dim.size).field("stride", dim.stride);
+    json.field("box", dim.box).endObject();
   }
   void add(const Kernel &kernel) {
     json.beginObject().field("name", kernel.name).field("file", kernel.sourceFile);

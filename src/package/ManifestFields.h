@@ -30,9 +30,13 @@ template <typename Archive> struct ManifestFields {
     archive(s.kind, s.text, s.file, s.line, s.column, s.hex);
   }
   void fields(auto &s, const Target *) { archive(s.kind, s.cpu, s.sm); }
+  void fields(auto &s, const TensorMap::Dim *) { archive(s.size, s.stride, s.box); }
+  void fields(auto &s, const TensorMap *) {
+    archive(s.parameter, s.elementBytes, s.swizzleBytes, s.dims);
+  }
   void fields(auto &s, const Executable *) {
     archive(s.target, s.format, s.record, s.entry, s.entryOffset, s.scratchBytes, s.sharedBytes,
-            s.numWarps, s.numCtas, s.dependentLaunch, s.messages);
+            s.numWarps, s.numCtas, s.dependentLaunch, s.tensorMaps, s.messages);
   }
   void fields(auto &s, const FoldedConstant *) { archive(s.name, s.value); }
   void fields(auto &s, const Kernel *) {

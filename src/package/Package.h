@@ -4,6 +4,7 @@
 #pragma once
 
 #include "package/ByteSource.h"
+#include "package/TensorMap.h"
 #include "support/DataType.h"
 #include "support/Target.h"
 
@@ -147,6 +148,8 @@ struct Executable {
   /// Ptx, Cubin: it waits itself for what is ahead of it in its stream, so that it may be queued
   /// before that has ended (griddepcontrol.wait before any access to memory).
   bool dependentLaunch = false;
+  /// GenerationPtx, Cubin: what the entry takes behind all else.
+  std::vector<TensorMap> tensorMaps;
   std::vector<Message> messages;
 };
 

@@ -199,9 +199,43 @@ private:
       if (executable.scratchBytes > uint64_t(1) << 40 || executable.numWarps < 1 ||
           executable.numWarps > 64)
         complain(target + " has scratch bytes or warps out of range");
+      check(kernel, executable, target);
       const Target &t = executable.target;
       if (!seen.insert({t.kind, t.cpu, t.sm, executable.format}).second)
         complain(target + " is there twice");
+    }
+  }
+  /// What the device's own limits are, so that no value of a file reaches the driver unseen.
+  void check(const Kernel &kernel, const Executable &executable, const std::string &target) {
+    constexpr size_t mostMaps = 16, mostDims = 5;
+    constexpr uint32_t mostBox = 256, alignment = 16;
+    constexpr int64_t mostStrideBytes = int64_t(1) << 40;
+    bool hasCode =
+        executable.format == CodeFormat::GenerationPtx || executable.format == CodeFormat::Cubin;
+    if (executable.tensorMaps.size() > mostMaps || (!executable.tensorMaps.empty() && !hasCode))
+      complain(target + " has " + std::to_string(executable.tensorMaps.size()) + " tensor maps");
+    for (const TensorMap &map : executable.tensorMaps) {
+      std::string where = "a tensor map of " + target;
+      bool isTensor = map.parameter < kernel.parameters.size() &&
+                      kernel.parameters[map.parameter].pointer &&
+                      kernel.parameters[map.parameter].divisor % alignment == 0;
+      if (!isTensor || map.dims.empty() || map.dims.size() > mostDims ||
+          !isPowerOfTwo(map.elementBytes) || map.elementBytes > 8)
+        return complain(where + " is of parameter " + std::to_string(map.parameter) + ", has " +
+                        std::to_string(map.dims.size()) + " dims and elements of " +
+                        std::to_string(map.elementBytes) + " bytes");
+      if (!isPowerOfTwo(map.swizzleBytes) || map.swizzleBytes < 16 || map.swizzleBytes > 128 ||
+          map.swizzleBytes != uint64_t(map.dims[0].box) * map.elementBytes ||
+          map.dims[0].stride != 1)
+        return complain(where + " has rows of " + std::to_string(map.dims[0].box) +
+                        " elements for a swizzle of " + std::to_string(map.swizzleBytes) +
+                        " bytes");
+      for (const TensorMap::Dim &dim : map.dims)
+        if (dim.size < 1 || dim.size > INT32_MAX || dim.box < 1 || dim.box > mostBox ||
+            dim.stride < 1 || dim.stride >= mostStrideBytes / map.elementBytes ||
+            (&dim != map.dims.data() && dim.stride * map.elementBytes % alignment != 0))
+          return complain(where + " has a dim of " + std::to_string(dim.size) + ", stride " +
+                          std::to_string(dim.stride) + ", box " + std::to_string(dim.box));
     }
   }
   void check(const Program &program) {

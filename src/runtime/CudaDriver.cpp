@@ -52,6 +52,12 @@ const Driver *Driver::get(std::string &why) {
   return why.empty() ? &opened->driver : nullptr;
 }
 
+bool makesTensorMaps() {
+  std::string why;
+  const Driver *driver = Driver::get(why);
+  return driver && driver->tensorMapEncodeTiled;
+}
+
 Result Driver::check(Code code, const std::string &what) const {
   if (code == 0)
     return {};

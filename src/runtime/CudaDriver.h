@@ -32,6 +32,10 @@ struct LaunchConfig {
   LaunchAttribute *attributes;
   unsigned attributeCount;
 };
+/// CUtensorMap.
+struct alignas(64) TensorMap {
+  uint64_t words[16] = {};
+};
 static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
 
 /// X(member, exported name, parameters). The names carry the suffix of the current ABI of each
@@ -100,7 +104,11 @@ static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56);
 /// What a driver may lack; null then.
 #define PELLUCID_NEWER_CUDA_FUNCTIONS(X)                                                           \
   X(launchKernelEx, "cuLaunchKernelEx",                                                            \
-    (const LaunchConfig *config, Function function, void **parameters, void **extra))
+    (const LaunchConfig *config, Function function, void **parameters, void **extra))              \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                \
+    (TensorMap * map, int type, unsigned rank, void *address, const uint64_t *sizes,               \
+     const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave,          \
+     int swizzle, int promotion, int fill))
 
 struct Driver {
 #define PELLUCID_DECLARE(member, name, parameters) Code(*member) parameters = nullptr;
@@ -129,6 +137,9 @@ private:
   Context before = nullptr;
   bool changed = false;
 };
+
+/// The driver can describe tensors to a device (CUDA 12).
+bool makesTensorMaps();
 
 /// The primary context and compute capability (90 for 9.0) of device `ordinal`.
 Result openDevice(const Driver &driver, int ordinal, Context &context, uint32_t &sm);

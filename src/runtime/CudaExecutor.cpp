@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/CudaExecutor.h"
 
+#include "runtime/TensorMaps.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 namespace pellucid::runtime {
 
@@ -16,6 +19,7 @@ static constexpr int programmaticStreamSerialization = 6;
 static constexpr uint32_t defaultSharedBytes = 48 << 10;
 static constexpr size_t weightAlignment = 256;
 static constexpr unsigned warpThreads = 32;
+static constexpr size_t mostTensorMaps = 16; ///< of a valid manifest
 
 static cuda::Address addressOf(const unsigned char *data) {
   return reinterpret_cast<uintptr_t>(data);
@@ -252,13 +256,31 @@ cuda::Code CudaExecutor::queue(const PreparedLaunch &prepared, void **parameters
   return driver.launchKernelEx(&config, function, parameters, nullptr);
 }
 
+/// The addresses are those of the packed arguments.
+Result CudaExecutor::describeTensors(const LaunchPlan &step, const VariantPlan &variant,
+                                     const unsigned char *arguments, cuda::TensorMap *maps) {
+  for (const TensorMap &map : variant.executable->tensorMaps) {
+    const KernelParameter &parameter = *variant.arguments[map.parameter].parameter;
+    cuda::Address address = 0;
+    std::memcpy(&address, arguments + parameter.offset, sizeof address);
+    if (Result result = checked(cuda::encodeTensorMap(driver, map, address, *maps++),
+                                [&] {
+                                  return "describe argument '" + parameter.name + "' of launch '" +
+                                         step.launch->label + "' to the device";
+                                });
+        !result.ok())
+      return result;
+  }
+  return {};
+}
+
 Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepared,
                             const unsigned char *arguments) {
   // The driver copies each parameter from where its pointer points. Triton's two scratch pointers
   // come last.
   static constexpr size_t maxParameters = 1024;
   const VariantPlan &variant = *prepared.variant;
-  if (variant.arguments.size() + 2 > maxParameters)
+  if (variant.arguments.size() + 2 + mostTensorMaps > maxParameters)
     return Result::error(PELLUCID_UNSUPPORTED,
                          "launch '" + step.launch->label + "' has too many arguments");
   void *parameters[maxParameters];
@@ -269,6 +291,11 @@ Result CudaExecutor::launch(const LaunchPlan &step, const PreparedLaunch &prepar
     parameters[count++] = packed + argument.parameter->offset;
   parameters[count++] = &scratch[0];
   parameters[count++] = &scratch[1];
+  cuda::TensorMap maps[mostTensorMaps];
+  if (Result result = describeTensors(step, variant, arguments, maps); !result.ok())
+    return result;
+  for (size_t i = 0; i < variant.executable->tensorMaps.size(); ++i)
+    parameters[count++] = &maps[i];
   return checked(queue(prepared, parameters), [&] {
     return "launch '" + step.launch->label + "' (kernel '" + variant.kernel->name + "')";
   });

@@ -66,6 +66,8 @@ public:
   double microsecondsOf(size_t mark) override;
 
 private:
+  Result describeTensors(const LaunchPlan &step, const VariantPlan &variant,
+                         const unsigned char *arguments, cuda::TensorMap *maps);
   cuda::Code queue(const PreparedLaunch &prepared, void **parameters);
   const CudaResources &resources;
   const cuda::Driver &driver;

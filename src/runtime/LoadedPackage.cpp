@@ -2,6 +2,7 @@
 #include "runtime/LoadedPackage.h"
 
 #include "package/Describe.h"
+#include "runtime/CudaDriver.h"
 #include "runtime/DlpackTypes.h"
 
 #include <algorithm>
@@ -97,6 +98,8 @@ static const Executable *chooseCpu(const Kernel &kernel, CpuLevel level, std::st
 
 static bool runsOn(const Executable &executable, uint32_t sm) {
   uint32_t made = executable.target.sm;
+  if (!executable.tensorMaps.empty() && !cuda::makesTensorMaps())
+    return false;
   switch (executable.format) {
   case CodeFormat::Cubin:
     return made / 10 == sm / 10 && made <= sm;

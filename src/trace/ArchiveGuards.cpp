@@ -209,8 +209,10 @@ private:
     const Expr &condition = holds.symBool();
     if (tracer.symbols().prove(condition) == true || narrowDivisor(condition))
       return;
+    if (odd != OddGuards::Checked && narrowMultiples(guard, condition))
+      return;
     auto kept = rangesWhere(condition, true, tracer.symbols());
-    if (odd == OddGuards::Checked && !(kept && isWhole(condition, *kept))) {
+    if (odd != OddGuards::Narrowing && !(kept && isWhole(condition, *kept))) {
       ++checks;
       return checkSizes(tracer, interpreter, condition,
                         "RuntimeError: the archive's guard '" + guard + "' does not hold");
@@ -283,6 +285,20 @@ private:
     symbolic::SymbolInfo info = *tracer.symbols().find(names[0]);
     info.divisor = std::lcm(info.divisor, step);
     tracer.program.symbols.declare(names[0], info);
+    return true;
+  }
+
+  /// Sizes on a grid, as images and blocks of tokens are: all of them have the guard proved.
+  bool narrowMultiples(const std::string &guard, const Expr &condition) {
+    auto multiples = multiplesWhere(condition, true, tracer.symbols());
+    if (!multiples)
+      return false;
+    symbolic::SymbolInfo info = *tracer.symbols().find(multiples->first);
+    info.divisor = multiples->second;
+    tracer.program.symbols.declare(multiples->first, info);
+    options.note("'" + multiples->first + "' is a multiple of " + std::to_string(info.divisor) +
+                 " in this package: that is what the archive's guard '" + guard +
+                 "' needs to be known for");
     return true;
   }
 

@@ -17,8 +17,9 @@ std::set<std::string> symbolsOfInputs(const archive::Archive &archive);
 symbolic::SymbolTable declaredSymbols(const archive::Archive &archive);
 
 /// What becomes of a guard that ranges and divisors of the program's symbols do not say: a check
-/// when the program runs, or a range around the example's sizes over all of which it holds.
-enum class OddGuards : uint8_t { Checked, Narrowing };
+/// when the program runs, sizes that are multiples of a number, which have it proved, or a range
+/// around the example's sizes over all of which it holds.
+enum class OddGuards : uint8_t { Checked, Multiples, Narrowing };
 
 /// What export() found to hold for the inputs' sizes beyond their ranges becomes the ranges of the
 /// program's symbols, and checks; `scope` has the inputs. Gives the number of checks.

@@ -175,6 +175,8 @@ h::Value tensorOfNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Va
 }
 
 Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value &raw) {
+  if (auto *tensor = raw.as<TensorObject>())
+    return Argument(tracer.valueOf(tensor->tensor, interpreter.location()));
   h::Value value = h::contentOf(h::unwrapConstexpr(raw));
   switch (value.kind()) {
   case h::Kind::None:
@@ -281,12 +283,8 @@ static const Operator &normalizeArguments(const Tracer &tracer, const std::strin
 }
 
 /// A list of one tensor is a list still.
-static bool returnsList(const Tracer &tracer, const std::string &packet) {
-  const Operator *op = tracer.registry.find(packet);
-  if (!op)
-    if (auto overloads = tracer.registry.overloads(packet); !overloads.empty())
-      op = overloads.front();
-  return op && op->schema.returns.size() == 1 && op->schema.returns[0].type.list;
+static bool returnsList(const Operator &op) {
+  return op.schema.returns.size() == 1 && op.schema.returns[0].type.list;
 }
 
 /// Where a call wants its result: `out=`, or its first tensor for `inplace=True`. Null: a new one.
@@ -590,12 +588,24 @@ static std::optional<h::Value> withNumbersAsOperands(Tracer &tracer, h::Interpre
   return callAten(tracer, interpreter, plain == "rsub" ? "rsub" : name, lifted);
 }
 
+/// str(value); what a torch.device says needs no call.
+static std::string deviceText(h::Interpreter &interpreter, const h::Value &value) {
+  auto *device = value.as<h::Instance>();
+  if (!device || device->cls->name != "device")
+    return interpreter.str(value);
+  const h::Value *type = device->attributes.find("type"), *index = device->attributes.find("index");
+  if (!type || !index || !type->isStr() || !(index->isNone() || index->isInt()))
+    return interpreter.str(value);
+  return index->isNone() ? type->str() : type->str() + ":" + h::toString(index->integer());
+}
+
 /// Where a script wants a tensor; nullopt where it says nothing.
 std::optional<Device> deviceAsked(Tracer &tracer, h::Interpreter &interpreter,
                                   const h::Value &value) {
   if (value.isNone())
     return std::nullopt;
-  std::string text = value.isInt() ? "cuda:" + interpreter.str(value) : interpreter.str(value);
+  std::string text =
+      value.isInt() ? "cuda:" + interpreter.str(value) : deviceText(interpreter, value);
   std::optional<Device> device = deviceNamed(text);
   if (!device)
     interpreter.raise("RuntimeError",
@@ -677,32 +687,66 @@ static void checkOneDevice(h::Interpreter &interpreter, const std::string &packe
   }
 }
 
-std::optional<Device> deviceOfTensors(const std::vector<h::Value> &tensors) {
-  std::optional<Device> found;
-  int best = -1;
-  for (const h::Value &value : tensors) {
-    const TracedTensor &tensor = value.as<TensorObject>()->tensor;
+namespace {
+/// Which device the tensors that it is shown lie on.
+class DeviceOfTensors {
+public:
+  void add(const TracedTensor &tensor) {
     const TracedStorage &storage = *tensor.storage;
     if (!storage.isPlaced)
-      continue;
+      return;
     int counts = 2 * (tensor.type.rank() > 0) + (storage.device.kind == Device::Kind::Cuda);
     if (counts > best)
       found = storage.device;
     best = std::max(best, counts);
   }
-  return found;
+  std::optional<Device> found;
+
+private:
+  int best = -1;
+};
+
+/// The tensors in an argument, those in lists too, as collectTensors() has them.
+void forEachTensor(const h::Value &value, const auto &visit) {
+  if (auto *tensor = value.as<TensorObject>())
+    visit(tensor->tensor);
+  else if (value.isSequence())
+    for (const h::Value &element : value.elements())
+      forEachTensor(element, visit);
+}
+
+void forEachTensor(const h::CallArgs &args, const auto &visit) {
+  for (const h::Value &value : args.positional)
+    forEachTensor(value, visit);
+  for (const auto &[key, value] : args.keywords)
+    forEachTensor(value, visit);
+}
+
+bool hasTensors(const h::CallArgs &args) {
+  bool any = false;
+  forEachTensor(args, [&](const TracedTensor &) { any = true; });
+  return any;
+}
+} // namespace
+
+std::optional<Device> deviceOfTensors(const std::vector<h::Value> &tensors) {
+  DeviceOfTensors device;
+  for (const h::Value &value : tensors)
+    device.add(value.as<TensorObject>()->tensor);
+  return device.found;
 }
 
 /// Operators are computed where their tensors are, and factories where the script wants theirs.
 static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
                                   const h::CallArgs &args) {
-  std::vector<h::Value> tensors;
-  for (const h::Value &value : args.positional)
-    collectTensors(value, tensors);
-  for (const auto &[key, value] : args.keywords)
-    collectTensors(value, tensors);
-  std::optional<Device> device = deviceOfTensors(tensors);
-  if (tensors.empty() && !isTorchsOwn(interpreter.location()))
+  DeviceOfTensors ofTensors;
+  bool any = false;
+  forEachTensor(args, [&](const TracedTensor &tensor) {
+    any = true;
+    ofTensors.add(tensor);
+  });
+  std::optional<Device> device = ofTensors.found;
+  if (!any && !isTorchsOwn(interpreter.location()))
     device = defaultDevice(tracer).value_or(Device());
   if (const h::Value *asked = args.keyword("device"))
     if (auto wanted = deviceAsked(tracer, interpreter, *asked))
@@ -737,12 +781,7 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
         return *result;
     }
     h::Value result = recordAten(tracer, interpreter, name, args);
-    std::vector<h::Value> tensors;
-    for (const h::Value &value : args.positional)
-      collectTensors(value, tensors);
-    for (const auto &[key, value] : args.keywords)
-      collectTensors(value, tensors);
-    return tensors.empty() ? placedAs(interpreter, result, std::nullopt) : result;
+    return hasTensors(args) ? result : placedAs(interpreter, result, std::nullopt);
   }
   h::CallArgs plain = args;
   std::optional<Device> asked = deviceAsked(tracer, interpreter, *device);
@@ -946,24 +985,24 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   };
   // From here on the overload is known: nothing tries the others again.
   const AtenComposite *other = nullptr;
-  const std::string target = raising([&] {
+  const Operator *op = raising([&]() -> const Operator * {
     try {
-      return normalizeArguments(tracer, packet, positional, keywords, interpreter.location())
-          .target();
+      return &normalizeArguments(tracer, packet, positional, keywords, interpreter.location());
     } catch (const DiagnosticError &) {
       other = otherOverload(interpreter, packet, positional, keywords);
       if (!other)
         throw;
-      return std::string();
+      return nullptr;
     }
   });
   if (other)
     return callAtenComposite(interpreter, *other, args);
-  bool list = returnsList(tracer, target);
+  const std::string &target = op->registeredTarget;
   // An assertion of an operator is its caller's.
   SourceLocation where = packet.starts_with("aten._assert_async") ? usersLocation(interpreter)
                                                                   : interpreter.location();
   std::vector<TracedTensor *> operands;
+  operands.reserve(tensors.size());
   for (const h::Value &value : tensors)
     operands.push_back(&value.as<TensorObject>()->tensor);
   if (tracer.devices && tracer.devices->areUsed && isEager(tracer))
@@ -975,17 +1014,17 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   if (isEager(tracer) && !isInOurText(interpreter.location()))
     if (auto wrong = conditionError(target, positional, keywords))
       raiseOperandError(interpreter, *wrong);
-  auto same =
-      raising([&] { return tracer.givenBack(target, positional, keywords, operands, where); });
+  auto same = raising([&] { return tracer.givenBack(*op, positional, keywords, operands, where); });
   if (same)
     return tensors[*same];
   std::vector<TracedTensor> results =
-      raising([&] { return tracer.call(target, positional, keywords, operands, where); });
+      raising([&] { return tracer.call(*op, positional, keywords, operands, where); });
   CallChecks checks(tracer, operands, results);
   if (!tracer.readSymbols.empty())
     for (const TracedTensor &result : results)
       noteSizes(tracer, result.type);
   h::Tuple tuple;
+  tuple.reserve(results.size());
   for (TracedTensor &result : results)
     tuple.push_back(tensorValue(tracer, std::move(result)));
   if (tracer.gradients.available)
@@ -994,7 +1033,7 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
     for (const h::Value &result : tuple)
       tracer.recorder->forgetView(result.as<TensorObject>()->tensor);
   checks.run();
-  if (tuple.size() == 1 && !list)
+  if (tuple.size() == 1 && !returnsList(*op))
     return requiringAsAsked(interpreter, tuple[0], args);
   return h::Value::tuple(std::move(tuple));
 }

@@ -39,6 +39,14 @@ LaunchBinder::LaunchBinder(h::Interpreter &i, const h::Value &k, const h::CallAr
 
 void LaunchBinder::refuse(const std::string &message) const { interpreter.refuse(where, message); }
 
+/// What Triton raises, so that a script may catch it; a model that is traced is refused in our words.
+void LaunchBinder::fail(const char *exception, const std::string &tritons,
+                        const std::string &ours) const {
+  if (!interpreter.options().script)
+    refuse(ours);
+  interpreter.raise(exception, tritons);
+}
+
 void LaunchBinder::bind(const h::CallArgs &args) {
   const auto &parameters = kernel->parameters;
   if (!kernel->rest.empty())
@@ -47,17 +55,22 @@ void LaunchBinder::bind(const h::CallArgs &args) {
            "parameters");
   positionalCount = args.positional.size();
   if (positionalCount > parameters.size())
-    refuse("'" + kernel->name() + "' takes " + std::to_string(parameters.size()) +
-           " arguments, got " + std::to_string(positionalCount));
+    fail("TypeError",
+         "dynamic_func() takes " + std::to_string(parameters.size()) +
+             " positional arguments but " + std::to_string(positionalCount) + " were given",
+         "'" + kernel->name() + "' takes " + std::to_string(parameters.size()) +
+             " arguments, got " + std::to_string(positionalCount));
   for (size_t i = 0; i < positionalCount; ++i)
     launch.values[parameters[i].name] = args.positional[i];
   for (const auto &[name, value] : args.keywords) {
     bool isParameter = kernel->parameter(name) != nullptr;
     if (!isParameter && !isLaunchOption(name))
-      refuse("'" + kernel->name() + "' has no parameter '" + name +
-             "', and it is not a launch option");
+      fail("KeyError", "Keyword argument " + name + " was specified but unrecognised",
+           "'" + kernel->name() + "' has no parameter '" + name +
+               "', and it is not a launch option");
     if (isParameter && !launch.values.emplace(name, value).second)
-      refuse("'" + kernel->name() + "' got two values for '" + name + "'");
+      fail("TypeError", "dynamic_func() got multiple values for argument '" + name + "'",
+           "'" + kernel->name() + "' got two values for '" + name + "'");
     if (isLaunchOption(name))
       launch.options[name] = value;
   }
@@ -97,8 +110,11 @@ h::Value LaunchBinder::callHook(const h::Value &function, h::CallArgs call) cons
 void LaunchBinder::applyConfig(BoundLaunch &bound, std::shared_ptr<const h::Config> config) const {
   for (const auto &[key, value] : config->kwargs.dictionary().items()) {
     if (bound.values.count(key.str()) && launch.values.count(key.str()))
-      refuse("'" + key.str() +
-             "' is given at the launch and set by the autotune config; give it in one place");
+      fail("ValueError",
+           "Conflicting meta-parameters: " + key.str() +
+               ". Make sure that you don't re-define auto-tuned symbols.",
+           "'" + key.str() +
+               "' is given at the launch and set by the autotune config; give it in one place");
     if (kernel->parameter(key.str()))
       bound.values[key.str()] = value;
     else if (isLaunchOption(key.str()))
@@ -264,6 +280,20 @@ static std::string originOf(const h::Autotuner &tuner, const h::Config &config) 
              : "autotune config " + std::to_string(at - tuner.configs.begin());
 }
 
+/// As Triton's generated function says it, so that a script may catch it.
+void LaunchBinder::raiseMissing(const std::vector<std::string> &names) const {
+  std::string list;
+  for (size_t i = 0; i < names.size(); ++i) {
+    bool isLast = i + 1 == names.size();
+    list += (i == 0 ? "" : names.size() == 2 ? " and " : isLast ? ", and " : ", ");
+    list += "'" + names[i] + "'";
+  }
+  interpreter.raise("TypeError", "dynamic_func() missing " + std::to_string(names.size()) +
+                                     " required positional argument" +
+                                     (names.size() > 1 ? "s: " : ": ") + list + " (of kernel '" +
+                                     kernel->name() + "')");
+}
+
 BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
   for (h::Value layer = kernelValue; auto *decorator = layer.as<h::KernelDecorator>();
        layer = decorator->fn) {
@@ -275,6 +305,7 @@ BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
     else if (auto *unread = layer.as<h::UnreadDecorator>())
       refuseUnread(bound, *unread);
   }
+  std::vector<std::string> missing;
   for (const auto &parameter : kernel->parameters) {
     if (bound.values.count(parameter.name))
       continue;
@@ -282,9 +313,13 @@ BoundLaunch LaunchBinder::decorated(BoundLaunch bound) const {
       bound.values[parameter.name] = option->second;
     else if (parameter.defaultValue)
       bound.values[parameter.name] = *parameter.defaultValue;
+    else if (interpreter.options().script)
+      missing.push_back(parameter.name);
     else
       refuse("'" + kernel->name() + "' needs an argument for '" + parameter.name + "'");
   }
+  if (!missing.empty())
+    raiseMissing(missing);
   checkOptions(bound);
   return bound;
 }

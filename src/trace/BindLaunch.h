@@ -50,6 +50,9 @@ private:
   host::Value callHook(const host::Value &function, host::CallArgs call) const;
   void applyConfig(BoundLaunch &bound, std::shared_ptr<const host::Config> config) const;
   void checkOptions(const BoundLaunch &bound) const;
+  [[noreturn]] void raiseMissing(const std::vector<std::string> &names) const;
+  [[noreturn]] void fail(const char *exception, const std::string &tritons,
+                         const std::string &ours) const;
   void refuseUnread(const BoundLaunch &bound, const host::UnreadDecorator &decorator) const;
   void applyHeuristics(BoundLaunch &bound, const host::Heuristics &heuristics) const;
   std::shared_ptr<const host::Config> chooseConfig(const host::Autotuner &tuner,

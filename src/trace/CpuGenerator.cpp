@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <future>
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <system_error>
+#include <thread>
 
 namespace pellucid::trace {
 
@@ -247,6 +251,34 @@ private:
     return out;
   }
 
+  static constexpr size_t piece = size_t(1) << 20;
+
+  /// The words come one after another; what is made of them is made side by side.
+  void normalsInPieces(std::vector<float> &out, size_t whole, auto turn) {
+    static constexpr size_t part = 4096;
+    size_t most = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 8);
+    std::deque<std::future<void>> pieces;
+    for (size_t begin = 0; begin < whole; begin += piece) {
+      size_t end = std::min(begin + piece, whole);
+      auto words = std::make_shared<std::vector<uint32_t>>(end - begin);
+      state.engine.fill(words->data(), words->size());
+      auto make = [&out, turn, begin, end, words] {
+        for (size_t at = begin; at < end; at += part) {
+          size_t numbers = std::min(part, end - at);
+          uniformsOf(words->data() + (at - begin), &out[at], numbers, 0, 1);
+          turn(&out[at], numbers / 16);
+        }
+      };
+      if (pieces.size() >= most)
+        pieces.pop_front(); // waits for it
+      try {
+        pieces.push_back(std::async(std::launch::async, make));
+      } catch (const std::system_error &) {
+        make(); // there are no more threads
+      }
+    }
+  }
+
   /// In blocks of 16; of a rest the last 16 are drawn anew.
   std::vector<float> singleNormals(double mean, double deviation) {
     std::vector<float> out(count);
@@ -255,7 +287,9 @@ private:
     };
     constexpr size_t part = 4096;
     size_t whole = count / 16 * 16;
-    for (size_t at = 0; at < whole; at += part) {
+    if (whole > piece)
+      normalsInPieces(out, whole, turn);
+    for (size_t at = 0; whole <= piece && at < whole; at += part) {
       size_t numbers = std::min(part, whole - at);
       fillUniforms(&out[at], numbers, 0, 1);
       turn(&out[at], numbers / 16);
@@ -450,11 +484,17 @@ void CpuGenerator::pass(const Entry &entry) {
 }
 
 DrawnValues CpuGenerator::valuesOf(size_t index) {
-  for (; known <= index; ++known) {
+  for (; known < index; ++known) {
     Entry &entry = log[known];
     if (entry.draw.kind == HostDraw::Kind::Mark || !entry.handle.expired())
       entry.before = state;
     pass(entry);
+  }
+  // What is asked for as it is drawn is drawn once.
+  if (known == index) {
+    ++known;
+    log[index].before = state;
+    return Filler(state, log[index].draw).fill();
   }
   State from = *log[index].before;
   return Filler(from, log[index].draw).fill();

@@ -205,6 +205,28 @@ bool canHold(const Expr &condition, const SymbolTable &symbols) {
   return !never.value_or(false);
 }
 
+std::optional<std::pair<std::string, int64_t>> multiplesWhere(const Expr &condition, bool value,
+                                                              const SymbolTable &symbols) {
+  std::vector<std::string> names = condition.symbols();
+  int64_t period = names.size() == 1 ? periodOf(condition) : 0;
+  if (period <= 1)
+    return std::nullopt;
+  symbolic::SymbolInfo info = *symbols.find(names[0]);
+  const int64_t before = info.divisor, hint = info.hint.value_or(1);
+  for (int64_t of = 2; of <= period; ++of) {
+    if (period % of || before > INT64_MAX / of)
+      continue;
+    info.divisor = std::lcm(before, of);
+    if (info.divisor == before || hint % info.divisor)
+      continue;
+    SymbolTable one;
+    one.declare(names[0], info);
+    if (one.prove(condition) == value)
+      return std::pair(names[0], info.divisor);
+  }
+  return std::nullopt;
+}
+
 std::optional<Box> rangesWhere(const Expr &condition, bool value, const SymbolTable &symbols) {
   Box box;
   std::vector<std::pair<std::string, int64_t>> divisors;

@@ -37,6 +37,11 @@ std::optional<std::set<int64_t>> possibleValues(const symbolic::Expr &expr,
 /// to try.
 bool canHold(const symbolic::Expr &condition, const symbolic::SymbolTable &symbols);
 
+/// A symbol and a number such that `condition` is `value` for all of its sizes that are multiples
+/// of the number, as its hint is: of a condition that divisions of one symbol decide.
+std::optional<std::pair<std::string, int64_t>>
+multiplesWhere(const symbolic::Expr &condition, bool value, const symbolic::SymbolTable &symbols);
+
 /// Ranges around the hints, as wide as found, over all of which `condition` is `value`. Nullopt
 /// when they are too wide to try.
 std::optional<std::map<std::string, symbolic::Range>>

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 namespace pellucid::trace {
 
@@ -376,7 +377,16 @@ static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &int
 
 std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
                                    const std::string &name, const h::CallArgs &args) {
-  Arguments a(interpreter, name.starts_with("aten.") ? name.substr(5) : name, args);
+  // Hardly any call is one of these.
+  static const std::unordered_set<std::string_view> draws = {
+      "normal",      "randint",   "randperm",       "rand_like", "randn_like", "randint_like",
+      "exponential", "bernoulli", "native_dropout", "dropout",   "uniform",    "random"};
+  std::string_view plain = name;
+  if (plain.starts_with("aten."))
+    plain.remove_prefix(5);
+  if (!draws.count(plain))
+    return std::nullopt;
+  Arguments a(interpreter, std::string(plain), args);
   if (a.name == "normal")
     return normalOf(tracer, a);
   if (std::optional<HostDraw> draw = drawing(a)) {

@@ -202,6 +202,7 @@ private:
 
   std::vector<Parameter> parametersOf(const BoundLaunch &launch) {
     std::vector<Parameter> out;
+    out.reserve(kernel.parameters.size());
     for (const auto &parameter : kernel.parameters)
       out.push_back(parameterOf(parameter, launch.values.at(parameter.name)));
     return out;
@@ -214,13 +215,16 @@ private:
     h::Value value = grid;
     if (value.isObject() && value.object()->isCallable()) {
       h::CallArgs call;
-      h::Dict known;
-      h::Value all = binder.asDict(launch); // lives as long as what is iterated
-      for (const auto &[name, given] : all.dictionary().items()) {
+      h::Value all = binder.asDict(launch);
+      auto isKnown = [](const h::Value &given) {
         auto *item = given.as<ItemNumber>();
-        known.set(name, item && item->given ? *item->given : given);
-      }
-      call.positional = {h::Value::dict(std::move(known))};
+        return item && item->given;
+      };
+      const std::vector<std::pair<h::Value, h::Value>> entries = all.dictionary().items();
+      for (const auto &[name, given] : entries)
+        if (isKnown(given))
+          all.dictionary().set(name, *given.as<ItemNumber>()->given);
+      call.positional = {std::move(all)};
       call.location = binder.location();
       value = interpreter.call(value, std::move(call));
     }
@@ -373,6 +377,7 @@ private:
   void record() {
     using Kind = Parameter::Kind;
     std::vector<Tracer::LaunchArgument> arguments;
+    arguments.reserve(parameters.size());
     for (size_t i = 0; i < parameters.size(); ++i) {
       const std::string &name = kernel.parameters[i].name;
       Tracer::LaunchArgument argument;

@@ -128,11 +128,13 @@ void KernelTable::stopAt(std::string path, uint32_t line) {
 uint32_t KernelTable::specialise(const h::JitFunction &kernel,
                                  const std::vector<Parameter> &parameters) {
   Tracer &tracer = state->tracer;
-  const std::string place =
-      kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
   // Functions that one `def` made at two calls of the function around it are two kernels.
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&kernel)), shown = place;
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&kernel));
+  key.reserve(key.size() + 12 * parameters.size());
   std::vector<ParameterSpec> specs;
+  std::vector<std::string> kinds;
+  specs.reserve(parameters.size());
+  kinds.reserve(parameters.size());
   for (const Parameter &parameter : parameters) {
     ParameterSpec spec;
     spec.dtype = parameter.dtype;
@@ -162,16 +164,17 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
       spec.padsWithNan = parameter.padsWithNan;
       break;
     }
-    std::string kind = "|" + std::to_string(static_cast<int>(spec.kind)) + "," +
-                       std::to_string(static_cast<int>(spec.dtype)) + (spec.equalsOne ? "=1" : "");
+    std::string kind = "|" + std::to_string(static_cast<int>(spec.kind));
+    kind += "," + std::to_string(static_cast<int>(spec.dtype));
+    kind += spec.equalsOne ? "=1" : "";
     for (int64_t size : spec.block)
       kind += "," + std::to_string(size);
     if (spec.padsWithNan)
       kind += ",nan";
-    bool isConstexpr = spec.kind == ParameterSpec::Kind::Constexpr;
-    key += kind + (isConstexpr ? "=" + keyOf(spec.constant) : "");
-    shown +=
-        kind + (isConstexpr ? "=" + h::typeName(spec.constant) + ":" + h::repr(spec.constant) : "");
+    key += kind;
+    if (spec.kind == ParameterSpec::Kind::Constexpr)
+      key += "=" + keyOf(spec.constant);
+    kinds.push_back(std::move(kind));
     specs.push_back(std::move(spec));
   }
   auto entry = state->entries.find(key);
@@ -193,6 +196,13 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
     throw DiagnosticError(kernel.location(), "the kernel could not be compiled");
   }
   // Functions that differ in nothing the kernel uses are one kernel.
+  std::string shown =
+      kernel.location().file->path() + ":" + std::to_string(kernel.def().range.line);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    shown += kinds[i];
+    if (specs[i].kind == ParameterSpec::Kind::Constexpr)
+      shown += "=" + h::typeName(specs[i].constant) + ":" + h::repr(specs[i].constant);
+  }
   shown += "|" + tt::printTtir(*module, tt::TtirVersion::V3_6, true);
   if (auto same = state->byText.find(shown); same != state->byText.end()) {
     made.index = same->second;

@@ -155,6 +155,12 @@ private:
       std::optional<BoundLaunch> done = along(path);
       if (!done)
         continue;
+      // Nothing was asked of sizes: there is no other way.
+      if (path.guard().constant() == 1) {
+        groups.clear();
+        groups.emplace_back(Expr(1), std::move(*done));
+        return groups;
+      }
       auto [entry, isNew] = groupOf.try_emplace(signatureOf(*done), groups.size());
       if (isNew)
         groups.emplace_back(path.guard(), std::move(*done));

@@ -24,10 +24,8 @@ public:
     auto &module = value.expect<h::Instance>("a module");
     if (!h::hashOf(value))
       interpreter.raise("TypeError", "unhashable type: '" + h::typeName(value) + "'");
-    if (memo.contains(value))
+    if (removesDuplicates ? !memo.insert(value) : memo.contains(value))
       return;
-    if (removesDuplicates)
-      memo.insert(value);
     found.push_back(h::Value::tuple({h::Value(prefix), value}));
     // A copy: what a class of the user's does when it is asked may add attributes.
     const auto attributes = module.attributes.items();
@@ -111,9 +109,9 @@ h::Value callModule(h::Interpreter &interpreter, h::CallArgs args) {
   h::Dict keywords;
   for (auto &[name, value] : args.keywords)
     keywords.set(h::Value(name), value);
-  return interpreter.call(
-      interpreter.getAttr(self, "_called"),
-      {h::Value::tuple({args.positional.begin(), args.positional.end()}), h::Value::dict(keywords)});
+  return interpreter.call(interpreter.getAttr(self, "_called"),
+                          {h::Value::tuple({args.positional.begin(), args.positional.end()}),
+                           h::Value::dict(keywords)});
 }
 
 } // namespace
@@ -121,12 +119,12 @@ h::Value callModule(h::Interpreter &interpreter, h::CallArgs args) {
 void addModuleWalk(h::Module &nn) {
   nn.globals->at("Module").expect<h::Class>("a class").attributes.set(
       "__call__", h::nativeRaw("torch.nn.Module.__call__", callModule));
-  nn.globals->set("_named_modules",
-                  h::native("named_modules", "base, module, memo, prefix, remove_duplicate",
-                            namedModules));
-  nn.globals->set("_named_tensors", h::native("named_parameters",
-                                              "parameter, modules, accepts, remove_duplicate",
-                                              namedTensors));
+  nn.globals->set(
+      "_named_modules",
+      h::native("named_modules", "base, module, memo, prefix, remove_duplicate", namedModules));
+  nn.globals->set(
+      "_named_tensors",
+      h::native("named_parameters", "parameter, modules, accepts, remove_duplicate", namedTensors));
 }
 
 } // namespace pellucid::trace

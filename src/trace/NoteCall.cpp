@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 namespace pellucid::trace {
 
@@ -450,12 +451,12 @@ h::Value requiringAsAsked(h::Interpreter &interpreter, const h::Value &result,
 void noteResults(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall &call,
                  const h::CallArgs &args, const std::vector<h::Value> &operands,
                  const std::vector<h::Value> &results) {
-  std::string target = call.op.target();
-  static const std::set<std::string> drawing = {
+  static const std::unordered_set<std::string_view> drawing = {
       "bernoulli",         "dropout", "exponential", "multinomial", "native_dropout", "normal",
       "normal_functional", "rand",    "rand_like",   "randint",     "randint_like",   "randn",
       "randn_like",        "random",  "randperm",    "uniform"};
   tracer.draws += drawing.count(call.op.schema.name);
+  const std::string &target = call.op.registeredTarget;
   bool isCut = target == "aten.detach.default" || target == "aten.view.dtype";
   for (const h::Value &result : results)
     if (!isCut)

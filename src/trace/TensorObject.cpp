@@ -4,6 +4,7 @@
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
 #include "trace/OperandErrors.h"
+#include "trace/PytorchNames.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
@@ -768,16 +769,50 @@ static h::Value deviceOf(h::Interpreter &interpreter, const TensorObject &tensor
   return device;
 }
 
-/// The first row of that name: asked for with every call of a method.
-static const NamedMethod *methodNamed(std::string_view name) {
-  static const auto byName = [] {
-    std::unordered_map<std::string_view, const NamedMethod *> rows;
-    for (const NamedMethod &row : methods)
-      rows.emplace(row.name, &row);
+namespace {
+/// A row with what is made of it once: each is asked for with every call of a method.
+struct KnownMethod {
+  const NamedMethod *row;
+  std::shared_ptr<const h::Signature> signature;
+  h::Value function; ///< takes the tensor before the arguments
+};
+
+h::Value functionOf(const NamedMethod &row, std::shared_ptr<const h::Signature> signature) {
+  std::string name = std::string("torch.Tensor.") + row.name;
+  return h::nativeRaw(name, [&row, signature = std::move(signature)](h::Interpreter &interpreter,
+                                                                     h::CallArgs args) {
+    h::Value self = std::move(args.positional.front());
+    args.positional.erase(args.positional.begin());
+    auto &tensor = self.expect<TensorObject>("a tensor");
+    if (!signature)
+      return row.method(tensor, interpreter, args);
+    Bound bound = signature->bind(interpreter, row.name, args);
+    return row.bound(tensor, interpreter, bound);
+  });
+}
+
+/// The first row of that name.
+const KnownMethod *methodNamed(std::string_view name) {
+  // Never destroyed: what ends after it may still ask.
+  static const auto *byName = [] {
+    auto *rows = new std::unordered_map<std::string_view, KnownMethod>;
+    for (const NamedMethod &row : methods) {
+      auto signature =
+          row.signature ? std::make_shared<const h::Signature>(row.signature) : nullptr;
+      rows->try_emplace(row.name, KnownMethod{&row, signature, functionOf(row, signature)});
+    }
     return rows;
   }();
-  auto row = byName.find(name);
-  return row == byName.end() ? nullptr : row->second;
+  auto row = byName->find(name);
+  return row == byName->end() ? nullptr : &row->second;
+}
+} // namespace
+
+const h::Value *TensorObject::methodFor(std::string_view name) {
+  if (userClass() || attributes.find(name))
+    return nullptr;
+  const KnownMethod *known = methodNamed(name);
+  return known ? &known->function : nullptr;
 }
 
 std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::string_view name) {
@@ -804,10 +839,10 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     return h::Value(static_cast<int64_t>(type.rank()));
   if (name == "is_cuda")
     return h::Value(saysCuda(*this));
-  for (const char *other :
-       {"is_xpu", "is_mps", "is_meta", "is_sparse", "is_quantized", "is_nested"})
-    if (name == other)
-      return h::Value(false);
+  constexpr std::string_view others[] = {"is_xpu",    "is_mps",       "is_meta",
+                                         "is_sparse", "is_quantized", "is_nested"};
+  if (std::find(std::begin(others), std::end(others), name) != std::end(others))
+    return h::Value(false);
   if (name == "is_cpu")
     return h::Value(!saysCuda(*this));
   if (std::optional<h::Value> found = gradientAttribute(interpreter, *this, name))
@@ -836,13 +871,14 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (name.starts_with("__") && isEager(tracer))
     if (auto number = numberMethod(self, name))
       return number;
-  if (const NamedMethod *row = methodNamed(name)) {
-    if (row->signature)
-      return h::native(
-          "torch.Tensor." + method, row->signature,
-          [self, call = row->bound](h::Interpreter &i, Bound &a) { return call(*self, i, a); });
+  if (const KnownMethod *known = methodNamed(name)) {
+    if (known->signature)
+      return h::native("torch.Tensor." + method, known->signature,
+                       [self, call = known->row->bound](h::Interpreter &i, Bound &a) {
+                         return call(*self, i, a);
+                       });
     return h::nativeRaw("torch.Tensor." + method,
-                        [self, call = row->method](h::Interpreter &i, h::CallArgs args) {
+                        [self, call = known->row->method](h::Interpreter &i, h::CallArgs args) {
                           return call(*self, i, args);
                         });
   }
@@ -874,7 +910,10 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
     });
   if (tracer.registry.overloads("aten." + method).empty()) {
     if (atenComposites(interpreter, "aten." + method).empty())
-      return std::nullopt;
+      return isEager(tracer) && !name.starts_with("_") && isPytorchName("torch.Tensor", name)
+                 ? std::optional(h::Value(std::make_shared<h::Opaque>("torch.Tensor." + method,
+                                                                      interpreter.location())))
+                 : std::nullopt;
     return h::nativeRaw("torch.Tensor." + method,
                         [self, method](h::Interpreter &i, h::CallArgs args) {
                           args.positional.insert(args.positional.begin(), selfOf(*self));

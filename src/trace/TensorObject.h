@@ -26,6 +26,7 @@ public:
   /// f"{x:.3f}": of a tensor without dims its number is formatted.
   std::string format(host::Interpreter &, std::string_view spec);
   std::optional<host::Value> getAttr(host::Interpreter &, std::string_view name) override;
+  const host::Value *methodFor(std::string_view name) override;
   std::optional<host::Value> getItem(host::Interpreter &, const host::Value &key) override;
   bool setItem(host::Interpreter &, const host::Value &key, const host::Value &value) override;
   std::optional<host::Value> binaryOp(host::Interpreter &, host::BinaryOp, const host::Value &other,

@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/Autocast.h"
+#include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
@@ -84,6 +85,14 @@ void addTorchComposites(h::NativeModules &modules) {
     addSizeReads(*source);
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);
+  });
+  modules.add("torch.return_types", [](h::Interpreter &, h::Module &module) {
+    auto next = module.fallback;
+    module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
+      if (!name.starts_with("_") && isPytorchName("torch.return_types", name))
+        return i.call(compositeNamed(i, "_return_class"), {h::Value(name)});
+      return next ? next(i, name) : std::nullopt;
+    };
   });
   modules.add("torch.linalg", [](h::Interpreter &interpreter, h::Module &module) {
     module.globals->set("vector_norm", compositeNamed(interpreter, "_vector_norm"));

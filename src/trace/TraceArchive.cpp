@@ -848,10 +848,12 @@ Program traceArchive(const std::string &path, const std::vector<std::string> &ke
     sayAll();
     return program;
   } catch (const DiagnosticError &) {
-    if (replay.checkedGuards > 0)
+    for (OddGuards odd : {OddGuards::Multiples, OddGuards::Narrowing})
       try {
+        if (replay.checkedGuards == 0)
+          break;
         said.clear();
-        Program program = ArchiveReplay(archive, quiet, OddGuards::Narrowing).run(kernels);
+        Program program = ArchiveReplay(archive, quiet, odd).run(kernels);
         sayAll();
         return program;
       } catch (const DiagnosticError &) {

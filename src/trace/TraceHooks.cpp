@@ -66,16 +66,22 @@ bool TraceHooks::followExample(h::Interpreter &interpreter, const Expr &conditio
     interpreter.refuse(where, "this branch depends on a dynamic dim: " + text +
                                   "; a strict export must decide it for the whole range, so "
                                   "narrow the range or write it without a branch");
-  auto kept = rangesWhere(condition, *value != 0, tracer->symbols());
+  auto narrow = [&](const std::string &name, auto change) {
+    symbolic::SymbolInfo info = *tracer->symbols().find(name);
+    change(info);
+    tracer->program.symbols.declare(name, info);
+  };
+  auto multiples = multiplesWhere(condition, *value != 0, tracer->symbols());
+  auto kept = multiples ? std::map<std::string, symbolic::Range>()
+                        : rangesWhere(condition, *value != 0, tracer->symbols());
   if (!kept)
     interpreter.refuse(where, "this branch depends on dynamic dims in a way whose sizes cannot be "
                               "told apart: " +
                                   text + "; narrow the range or write it without a branch");
-  for (const auto &[name, range] : *kept) {
-    auto info = *tracer->symbols().find(name);
-    info.range = range;
-    tracer->program.symbols.declare(name, info);
-  }
+  if (multiples)
+    narrow(multiples->first, [&](symbolic::SymbolInfo &info) { info.divisor = multiples->second; });
+  for (const auto &[name, range] : *kept)
+    narrow(name, [&range](symbolic::SymbolInfo &info) { info.range = range; });
   tracer->followed.emplace_back(condition, *value != 0);
   tracer->warn(Diagnostic(Severity::Warning, where,
                           "the branch taken is the example's: " + text + "; the program is for " +
@@ -88,7 +94,8 @@ std::string TraceHooks::rangesText(const Expr &condition) const {
   for (const std::string &name : condition.symbols())
     if (const auto *info = tracer->symbols().find(name))
       text += (text.empty() ? "" : ", ") + name + " in " + std::to_string(info->range.min) + ".." +
-              std::to_string(info->range.max);
+              std::to_string(info->range.max) +
+              (info->divisor > 1 ? " that are multiples of " + std::to_string(info->divisor) : "");
   return text;
 }
 

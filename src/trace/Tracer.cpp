@@ -262,10 +262,17 @@ std::optional<size_t> Tracer::givenBack(const std::string &packet,
                                         const KeywordArguments &kwargs,
                                         const std::vector<TracedTensor *> &operands,
                                         const SourceLocation &where) {
-  if (const Operator *op = registry.find(packet); op && !op->aliasing)
+  return givenBack(registry.resolve(packet, args, kwargs, where), args, kwargs, operands, where);
+}
+
+std::optional<size_t> Tracer::givenBack(const Operator &op, const std::vector<Argument> &args,
+                                        const KeywordArguments &kwargs,
+                                        const std::vector<TracedTensor *> &operands,
+                                        const SourceLocation &where) {
+  if (!op.aliasing)
     return std::nullopt;
-  OperatorCall call = bindCall(registry, symbols(), packet, args, kwargs, where);
-  if (!call.op.aliasing || call.op.aliasing(call) != Aliasing::Same)
+  OperatorCall call = bindCall(op, symbols(), args, kwargs, where);
+  if (call.op.aliasing(call) != Aliasing::Same)
     return std::nullopt;
   std::optional<size_t> self = aliasedOperand(call, operands);
   // With other strides in PyTorch it may be a copy there.
@@ -283,10 +290,17 @@ std::vector<TracedTensor> Tracer::call(const std::string &packet, std::vector<Ar
                                        KeywordArguments kwargs,
                                        const std::vector<TracedTensor *> &operands,
                                        const SourceLocation &where) {
+  const Operator &op = registry.resolve(packet, args, kwargs, where);
+  return this->call(op, std::move(args), std::move(kwargs), operands, where);
+}
+
+std::vector<TracedTensor> Tracer::call(const Operator &op, std::vector<Argument> args,
+                                       KeywordArguments kwargs,
+                                       const std::vector<TracedTensor *> &operands,
+                                       const SourceLocation &where) {
   current->setLocation(where);
   std::optional<OperatorCall> call;
-  Node *node = emitCall(*current, registry, symbols(), packet, std::move(args), std::move(kwargs),
-                        where, &call);
+  Node *node = emitCall(*current, symbols(), op, std::move(args), std::move(kwargs), where, &call);
   std::optional<size_t> self = aliasedOperand(*call, operands);
   Aliasing aliasing = self ? call->op.aliasingOf(*call) : Aliasing::Fresh;
   // Whether a reshape is a view hangs on strides; what is a view by its kind does not.

@@ -178,9 +178,18 @@ public:
                                   const graph::KeywordArguments &kwargs,
                                   const std::vector<TracedTensor *> &operands,
                                   const SourceLocation &where);
+  std::optional<size_t> givenBack(const graph::Operator &op,
+                                  const std::vector<graph::Argument> &args,
+                                  const graph::KeywordArguments &kwargs,
+                                  const std::vector<TracedTensor *> &operands,
+                                  const SourceLocation &where);
   /// Records `aten.<name>` (or a whole target) and wraps its results: views share their operand's
   /// storage.
   std::vector<TracedTensor> call(const std::string &packet, std::vector<graph::Argument> args,
+                                 graph::KeywordArguments kwargs,
+                                 const std::vector<TracedTensor *> &operands,
+                                 const SourceLocation &where);
+  std::vector<TracedTensor> call(const graph::Operator &op, std::vector<graph::Argument> args,
                                  graph::KeywordArguments kwargs,
                                  const std::vector<TracedTensor *> &operands,
                                  const SourceLocation &where);

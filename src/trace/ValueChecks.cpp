@@ -6,6 +6,7 @@
 #include "host/InterpreterState.h"
 
 #include <set>
+#include <unordered_set>
 
 namespace pellucid::trace {
 
@@ -94,7 +95,13 @@ std::vector<ValueCheck> checksOf(const OperatorCall &call) {
   static const std::set<std::string_view> along = {"index_select", "gather",         "scatter",
                                                    "scatter_add",  "scatter_reduce", "index_add",
                                                    "index_copy",   "index_fill"};
+  static const std::unordered_set<std::string_view> asking = {
+      "index",     "index_put",    "embedding", "index_select", "gather",      "scatter",
+      "div",       "floor_divide", "remainder", "fmod",         "scatter_add", "scatter_reduce",
+      "index_add", "index_copy",   "index_fill"};
   const std::string &name = call.op.schema.name;
+  if (!asking.count(name))
+    return {};
   if (name == "index" || name == "index_put")
     return listedIndices(call);
   if (name == "embedding")
@@ -114,6 +121,8 @@ std::vector<ValueCheck> checksOf(const OperatorCall &call) {
 
 std::vector<ValueCheck> valueChecks(const OperatorCall &call, const Node &node) {
   std::vector<ValueCheck> checks = checksOf(call);
+  if (checks.empty())
+    return checks;
   // These write as index_put does, which counts from the end where PyTorch refuses.
   bool failsByItself = call.op.schema.name != "index_add" && call.op.schema.name != "index_copy";
   for (ValueCheck &check : checks) {

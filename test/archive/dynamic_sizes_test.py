@@ -58,6 +58,10 @@ MODELS = {
         self.a = nn.ModuleList([nn.Conv2d(3, 4, 1) for _ in range(4)])""", """
         parts = [F.interpolate(a(F.adaptive_avg_pool2d(x, s)), size=x.shape[2:], mode="bilinear") for a, s in zip(self.a, (1, 2, 3, 6))]
         return torch.cat([x] + parts, 1)"""),
+    "fused": (IMAGES, IMAGE_SIZES, """
+        self.a, self.n = nn.Conv2d(3, 8, 3, 2, 1), nn.GroupNorm(2, 8)""", """
+        y = self.n(self.a(x))
+        return y, F.grid_sample(x, torch.tanh(y[:, :2, :3, :4]).permute(0, 2, 3, 1) * 1.4, "bilinear", "reflection", False), F.interpolate(y, scale_factor=2, mode="nearest-exact")"""),
     "patches": (["x=f32[b=2:1..8,3,8*h:2..40,8*w:2..40]"], [{"b": 2, "h": 4, "w": 5}, {"b": 4, "h": 2, "w": 2}, {"b": 3, "h": 9, "w": 3}, {"b": 2, "h": 17, "w": 4}, {"b": 2, "h": 3, "w": 13}], """
         self.a, self.n, self.t = nn.Conv2d(3, 16, 8, 8), nn.LayerNorm(16), nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)""", """
         y = self.a(x)
@@ -204,13 +208,42 @@ def check_odd(folder):
     print("ok      an odd size", flush=True)
 
 
+class Grids(torch.nn.Module):
+    """Sums of what comes down and goes up again: sizes that fit are multiples of eight, and a few beside them."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = torch.nn.Conv2d(3, 3, 3, 2, 1), torch.nn.Conv2d(3, 3, 3, 4, 1)
+
+    def forward(self, x):
+        y = torch.relu(self.a(x))
+        return y + torch.nn.functional.interpolate(self.b(y), scale_factor=4.0)
+
+
+def check_grids(folder):
+    model = Grids().eval()
+    save(export(model, (torch.randn(1, 3, 32, 64),), dynamic_shapes=({2: Dim.AUTO, 3: Dim.AUTO},)), folder / "model.pt2")
+    pellucid("compile", folder / "model.pt2", "-o", folder / "grids.plc", "--target", "cpu:x86-64-v3")
+    for h, w in ((32, 64), (64, 32), (96, 200), (8, 104), (512, 24)):
+        x = torch.randn(1, 3, h, w)
+        with torch.no_grad():
+            np.testing.assert_allclose(results(folder, folder / "grids.plc", [x], 1)[0], model(x).numpy(), rtol=1e-4, atol=1e-5)
+    # The same from its source, where a branch asks.
+    (folder / "even.py").write_text("def f(x):\n    return x.sum() if x.shape[0] % 4 == 0 else x.mean()\n")
+    said = pellucid("compile", f"{folder / 'even.py'}:f", "--input", "x=f32[n=12:2..400]", "-o", folder / "even.plc", "--target", "cpu:x86-64-v3").stderr
+    assert "multiples of 4" in said, said
+    for n in (4, 396):
+        assert results(folder, folder / "even.plc", [torch.ones(n)], 1)[0] == n
+    print("ok      sizes on a grid", flush=True)
+
+
 def main():
     chosen = list(MODELS)[::3] if len(sys.argv) < 3 else list(MODELS) if sys.argv[2] == "--all" else sys.argv[2:]
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for name in [*chosen, None]:
+        for name in [*chosen, check_odd, check_grids]:
             try:
-                check(pathlib.Path(scratch), name) if name else check_odd(pathlib.Path(scratch))
+                name(pathlib.Path(scratch)) if callable(name) else check(pathlib.Path(scratch), name)
             except Exception as problem:
                 failed += 1
                 print(f"FAILED  {name}: {type(problem).__name__}: {str(problem)[:1500]}", flush=True)

@@ -5,6 +5,7 @@
 #include "codegen/cuda/CompileCudaKernel.h"
 #include "passes/tt/Pipeline.h"
 #include "runtime/CudaDriver.h"
+#include "runtime/TensorMaps.h"
 #include "tt/Tt.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -63,6 +64,12 @@ protected:
     std::vector<void *> pointers;
     for (uint64_t &word : words)
       pointers.push_back(&word);
+    std::vector<cuda::TensorMap> maps(compiled.tensorMaps.size());
+    for (size_t i = 0; i < maps.size(); ++i) {
+      const package::TensorMap &map = compiled.tensorMaps[i];
+      EXPECT_EQ(cuda::encodeTensorMap(*driver, map, words[map.parameter], maps[i]), 0);
+      pointers.push_back(&maps[i]);
+    }
     EXPECT_EQ(driver->launchKernel(function, launched.grid[0], launched.grid[1], launched.grid[2],
                                    32 * warps, 1, 1, compiled.sharedBytes, nullptr, pointers.data(),
                                    nullptr),
@@ -93,7 +100,8 @@ TEST_P(CudaDifferential, AgreesWithTheInterpreter) {
   ASSERT_TRUE(module && tt::runKernelPipeline(*module, diagnostics)) << diagnostics.text();
   CudaKernelOptions options{.sm = sm >= 90 ? 90u : 80u,
                             .numWarps = warps,
-                            .thisGenerationOnly = ofGeneration && sm == 90};
+                            .thisGenerationOnly = ofGeneration && sm == 90,
+                            .tensorCopies = true};
   if (!compileCudaKernel(*module, symbol, options, compiled, diagnostics)) {
     ASSERT_EQ(symbol, refusedKernel) << diagnostics.text();
     GTEST_SKIP() << diagnostics.text();

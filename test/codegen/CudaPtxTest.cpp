@@ -36,7 +36,8 @@ std::string ptxOf(const std::string &ttir, const std::string &symbol, const std:
   CudaKernelOptions options{.sm = arch == "80" ? 80u : 90u,
                             .numWarps = warps,
                             .numStages = stages,
-                            .thisGenerationOnly = arch == "90a"};
+                            .thisGenerationOnly = arch == "90a",
+                            .tensorCopies = true};
   auto module = tt::parseTtir(ttir, &context, diagnostics, symbol + ".ttir");
   if (!module || !tt::runKernelPipeline(*module, diagnostics) ||
       !compileCudaKernel(*module, symbol, options, compiled, diagnostics))
@@ -530,6 +531,17 @@ TEST(CudaStages, LoadsBecomeCopiesAheadOfTheProducts) {
   EXPECT_EQ(countOf(ptx, "cp.async.wait_group \t1;"), 1u);
   EXPECT_EQ(countOf(stagedPtx("staged", "80", 4), "cp.async.wait_group \t2;"), 1u);
   EXPECT_EQ(countOf(stagedPtx("staged", "80", 1), "cp.async"), 0u) << "one stage loads in place";
+}
+
+// One thread's instruction for each panel of a tile: of two rounds ahead of the loop, and in it.
+TEST(CudaStages, TilesOfTensorsAreCopiedByBox) {
+  std::string ptx = stagedPtx("boxes", "90a", 3);
+  EXPECT_EQ(countOf(ptx, "cp.async.bulk.tensor.3d"), 3 * (1u + 2u));
+  EXPECT_EQ(countOf(ptx, "cp.async.cg"), 0u);
+  EXPECT_EQ(countOf(ptx, "mbarrier.init"), 3u);
+  EXPECT_EQ(countOf(ptx, ".param .align 64 .b8 boxes_param_"), 2u);
+  EXPECT_EQ(countOf(stagedPtx("boxes_across", "90a", 3), "cp.async.bulk.tensor.2d"), 3 * 2u);
+  EXPECT_EQ(countOf(stagedPtx("boxes", "90", 3), "bulk.tensor"), 0u);
 }
 
 /// A sum that only grows is awaited a round later; one that is read in its round is not.

@@ -51,6 +51,22 @@ std::string kernelText(int m, int n, int k, const std::string &type, const std::
          std::to_string(m) + "x" + std::to_string(n) + "x!tt.ptr<" + sum + ">>\ntt.return\n} }\n";
 }
 
+/// c = bf16(a) * transpose(b): a is f32 in memory, b lies [n][k], nothing is added to.
+std::string turnedText(int m, int n, int k) {
+  std::string mk = std::to_string(m) + "x" + std::to_string(k),
+              nk = std::to_string(n) + "x" + std::to_string(k),
+              kn = std::to_string(k) + "x" + std::to_string(n),
+              mn = std::to_string(m) + "x" + std::to_string(n);
+  return "module { tt.func public @dot(%a: !tt.ptr<f32>, %b: !tt.ptr<bf16>, %c: !tt.ptr<f32>) {\n" +
+         pointers("a", m, k, "f32") + pointers("b", n, k, "bf16") + pointers("c", m, n, "f32") +
+         "%n = arith.truncf %a_v : tensor<" + mk + "xf32> to tensor<" + mk +
+         "xbf16>\n%t = tt.trans %b_v {order = array<i32: 1, 0>} : tensor<" + nk +
+         "xbf16> -> tensor<" + kn + "xbf16>\n%z = arith.constant dense<0.0> : tensor<" + mn +
+         "xf32>\n%d = tt.dot %n, %t, %z, inputPrecision = tf32 : tensor<" + mk +
+         "xbf16> * tensor<" + kn + "xbf16> -> tensor<" + mn + "xf32>\ntt.store %c_p, %d : tensor<" +
+         mn + "x!tt.ptr<f32>>\ntt.return\n} }\n";
+}
+
 struct Size {
   int m, n, k;
 };
@@ -77,6 +93,31 @@ TEST_P(DotUnits, BFloat16AgainstDoubleSums) {
         double sum = before[i * n + j], size = std::abs(sum);
         for (int l = 0; l < k; ++l) {
           double term = 2.0 * fromBFloat16(a[i * k + l]) * fromBFloat16(b[l * n + j]);
+          sum += term;
+          size += std::abs(term);
+        }
+        ASSERT_TRUE(judge::isNear(c[i * n + j], sum, 0x1p-20 * size))
+            << m << "x" << n << "x" << k << " at " << i << " " << j;
+      }
+  }
+}
+
+TEST_P(DotUnits, OfATransposeBeginningWithZeros) {
+  for (auto [m, n, k] : {Size{16, 16, 32}, Size{32, 64, 64}, Size{64, 16, 32}, Size{16, 32, 16},
+                         Size{4, 8, 32}, Size{128, 64, 128}, Size{1, 16, 64}}) {
+    CompiledKernel kernel(turnedText(m, n, k), "dot", GetParam());
+    std::vector<float> a = randomFloats(m, m * k), bv = randomFloats(n, n * k),
+                       c(m * n, std::nanf(""));
+    std::vector<uint16_t> b(n * k);
+    std::transform(bv.begin(), bv.end(), b.begin(), toBFloat16);
+    Arguments arguments;
+    arguments.add(a.data()).add(b.data()).add(c.data());
+    ASSERT_EQ(kernel.run(arguments, 1), 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = 0, size = 0;
+        for (int l = 0; l < k; ++l) {
+          double term = double(fromBFloat16(toBFloat16(a[i * k + l]))) * fromBFloat16(b[j * k + l]);
           sum += term;
           size += std::abs(term);
         }

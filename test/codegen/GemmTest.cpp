@@ -121,6 +121,47 @@ TEST_P(Gemm, AgainstDoubleSums) {
   }
 }
 
+/// The last row of a block may be computed twice: what is added must not be read between.
+TEST_P(Gemm, BiasThatIsTheResult) {
+  CompiledObject product;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileGemm({type, true, level}, "product", product, diagnostics));
+  CompiledKernel kernel(std::move(product), level);
+  for (int64_t m : {3, 11, 13, 100}) {
+    int64_t n = 128, k = 20;
+    Matrix a = random(1, m * k), b = random(2, n * k), c = random(3, m * n);
+    std::vector<double> before = c.values;
+    std::vector<char> packed(packedBytes(n, k));
+    package::packMatrix(type, b.bytes.data(), n, k, 1, k, packed.data());
+    GemmArguments arguments{a.bytes.data(),
+                            packed.data(),
+                            c.bytes.data(),
+                            c.bytes.data(),
+                            m,
+                            n,
+                            k,
+                            k,
+                            n,
+                            0,
+                            0,
+                            0,
+                            n,
+                            0};
+    ASSERT_EQ(kernel.run(&arguments, blocks(m, package::productRows), blocks(n, 64)), 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = before[i * n + j], size = std::abs(sum);
+        for (int l = 0; l < k; ++l) {
+          sum += a.values[i * k + l] * b.values[j * k + l];
+          size += std::abs(a.values[i * k + l] * b.values[j * k + l]);
+        }
+        ASSERT_TRUE(judge::isNear(read(c.bytes, i * n + j), sum,
+                                  roundingUnit() * std::max(std::abs(sum), size * 0x1p-3)))
+            << m << " rows, at " << i << " " << j;
+      }
+  }
+}
+
 TEST_P(Gemm, Batch) {
   CompiledObject product;
   Diagnostics diagnostics;

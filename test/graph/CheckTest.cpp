@@ -180,6 +180,11 @@ TEST(RandomCalls, areRefusedOrHold) {
       if (!node)
         continue;
       ++taken;
+      // Types of calls that were made before are looked up: they are those of the call itself.
+      auto bound = callOf(*node, OperatorRegistry::builtins(), random.program.symbols);
+      std::vector<ResultType> own = resultsOf(*bound);
+      for (size_t r = 0; r < own.size() && node->result(r)->isTensor(); ++r)
+        EXPECT_EQ(std::get<TensorType>(own[r]), node->result(r)->type()) << target;
       if (!op.decompose)
         continue;
       try {

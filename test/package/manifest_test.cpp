@@ -50,6 +50,9 @@ static Manifest fullManifest() {
   ptx.dependentLaunch = true;
   ptx.messages.push_back({MessageKind::Print, "x: ", "kernels.py", 12, 9, true});
   kernel.executables.push_back(ptx);
+  ptx.format = CodeFormat::GenerationPtx;
+  ptx.tensorMaps.push_back({0, 2, 128, {{1000, 1, 64}, {77, 1008, 128}}});
+  kernel.executables.push_back(ptx);
   Program &program = m.programs[0];
   program.steps.push_back(Copy{
       {PlaceKind::Output, 0, test::code("batch")}, {PlaceKind::Weight, 0, {}}, test::code("4")});
@@ -85,6 +88,31 @@ TEST(ManifestBytes, RoundTripKeepsEveryField) {
   EXPECT_EQ(read.state[0].offset, 64u);
   EXPECT_EQ(std::get<Fill>(read.programs[0].steps[5]).destination.kind, PlaceKind::State);
   EXPECT_TRUE(validateManifest(read, everyRecordHas).ok());
+}
+
+TEST(ManifestBytes, WrongTensorMapsAreRefused) {
+  auto isValid = [](auto change) {
+    Manifest m = fullManifest();
+    change(m.kernels[0].executables.back(), m.kernels[0].executables.back().tensorMaps[0]);
+    return validateManifest(m, everyRecordHas).ok();
+  };
+  EXPECT_TRUE(isValid([](auto &, auto &) {}));
+  EXPECT_FALSE(isValid([](auto &code, auto &) { code.format = CodeFormat::Ptx; }));
+  EXPECT_FALSE(isValid([](auto &code, auto &map) { code.tensorMaps.assign(17, map); }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.parameter = 1; })); // is aligned to 8 alone
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.parameter = 999; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.elementBytes = 3; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.elementBytes = 16; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.swizzleBytes = 64; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims.clear(); }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims.resize(6); }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims[0].stride = 2; }));
+  for (int64_t size : {int64_t(0), int64_t(-1), int64_t(1) << 31})
+    EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].size = size; })) << size;
+  for (int64_t stride : {int64_t(0), int64_t(-1008), int64_t(1004), int64_t(1) << 39})
+    EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].stride = stride; })) << stride;
+  for (uint32_t box : {0u, 257u})
+    EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].box = box; })) << box;
 }
 
 TEST(ManifestBytes, EveryTruncationIsRefused) {

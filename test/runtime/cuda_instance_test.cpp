@@ -71,6 +71,21 @@ package::Contents deviceModel(bool dependentLaunch = false) {
   return contents;
 }
 
+/// The same by a kernel that copies by box, with code for other devices beside it.
+package::Contents boxModel() {
+  using namespace package;
+  Contents contents = deviceModel();
+  Kernel &add = contents.manifest.kernels[0];
+  add.parameters[0].divisor = 16;
+  Executable code = add.executables[0];
+  code.target.sm = 90;
+  code.format = CodeFormat::GenerationPtx;
+  code.entry = "add_by_box";
+  code.tensorMaps = {{.parameter = 0, .elementBytes = 4, .swizzleBytes = 32, .dims = {{8, 1, 8}}}};
+  add.executables.push_back(code);
+  return contents;
+}
+
 class CudaInstance : public testing::Test {
 protected:
   Loaded package{deviceModel()};
@@ -128,6 +143,22 @@ TEST_F(CudaInstance, LaunchesThatWaitThemselvesAreQueuedAhead) {
     EXPECT_EQ(driver.count("dependentLaunches") - before, waits ? 1 : 0);
     pellucid_instance_destroy(instance);
   }
+}
+
+TEST_F(CudaInstance, TensorsAreDescribedToTheDeviceForEachLaunch) {
+  Loaded model{boxModel()};
+  pellucid_instance *instance = nullptr;
+  pellucid_instance_options options{};
+  options.struct_size = sizeof options;
+  options.device = {kDLCUDA, 0};
+  ASSERT_EQ(pellucid_instance_create(model, &options, &instance), PELLUCID_OK)
+      << pellucid_last_error();
+  int before = driver.count("tensorMaps");
+  call(instance, seen, 0, nullptr);
+  call(instance, seen, 0, nullptr);
+  EXPECT_EQ(read(seen), sumsAfter(2));
+  EXPECT_EQ(driver.count("tensorMaps") - before, 2);
+  pellucid_instance_destroy(instance);
 }
 
 TEST_F(CudaInstance, CallsOnSeveralStreamsFollowEachOther) {

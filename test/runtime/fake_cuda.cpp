@@ -50,8 +50,10 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, modules = 0, loads = 0, copiesTo = 0,
-       copiesFrom = 0;
+size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, tensorMaps = 0, modules = 0,
+       loads = 0, copiesTo = 0, copiesFrom = 0;
+/// Kernels; the second one takes a tensor map as well.
+int add, addByBox;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
 const bool runsNothing = std::getenv("PELLUCID_FAKE_CUDA_RUNS_NOTHING") != nullptr;
 
@@ -134,6 +136,7 @@ API fakeCudaCount(const char *what) {
                           : name == "launches"          ? launches
                           : name == "graphLaunches"     ? graphLaunches
                           : name == "dependentLaunches" ? dependentLaunches
+                          : name == "tensorMaps"        ? tensorMaps
                           : name == "modules"           ? modules
                                                         : 0);
 }
@@ -184,19 +187,34 @@ API cuModuleUnload(void *) {
   return Success;
 }
 API cuModuleGetFunction(void **function, void *, const char *name) {
-  static int add;
-  return runsNothing || std::string(name) == "add" ? (*function = &add, int(Success))
-                                                   : int(InvalidValue);
+  *function = std::string(name) == "add_by_box" ? &addByBox : &add;
+  return runsNothing || std::string(name).starts_with("add") ? int(Success) : int(InvalidValue);
+}
+/// A map of one dim of f32, which keeps where the tensor begins and its size.
+API cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank, void *address,
+                           const uint64_t *sizes, const uint64_t *, const unsigned *box,
+                           const unsigned *steps, int interleave, int swizzle, int, int fill) {
+  LOCKED;
+  if (type != 2 || rank != 1 || box[0] != 8 || steps[0] != 1 || interleave || swizzle != 1 || fill)
+    return InvalidValue;
+  ++tensorMaps;
+  map[0] = reinterpret_cast<uintptr_t>(address);
+  map[1] = sizes[0];
+  return Success;
 }
 API cuFuncSetAttribute(void *, int, int) { return Success; }
-API cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   void *stream, void **parameters, void **) {
+API cuLaunchKernel(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, void *stream, void **parameters, void **) {
   LOCKED;
   if (runsNothing)
     return ++launches, int(Success);
   auto data = *static_cast<unsigned long long *>(parameters[0]);
   auto count = *static_cast<int32_t *>(parameters[1]);
   auto amount = *static_cast<float *>(parameters[2]);
+  // Behind the two scratch pointers.
+  const auto *map = function == &addByBox ? static_cast<const uint64_t *>(parameters[5]) : nullptr;
+  if (map && (map[0] != data || map[1] != static_cast<uint64_t>(count)))
+    return InvalidValue;
   return enqueue(stream, [=] {
     ++launches;
     if (!isAllocated(data, size_t(count) * sizeof(float)))

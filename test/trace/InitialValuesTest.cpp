@@ -119,6 +119,21 @@ TEST(CpuGenerator, valuesDoNotDependOnWhatIsAskedFor) {
   }
 }
 
+TEST(CpuGenerator, manyNormalsAreThoseOfFewerDraws) {
+  // Blocks of 16 know nothing of each other, so that parts of whole blocks are the same numbers.
+  constexpr int64_t part = 1 << 19, parts = 5, rest = 48;
+  auto whole = std::make_shared<CpuGenerator>(7), inParts = std::make_shared<CpuGenerator>(7);
+  std::vector<float> all = whole->draw(normals(parts * part + rest))->values().singles, joined;
+  for (int64_t i = 0; i <= parts; ++i) {
+    std::vector<float> some = inParts->draw(normals(i < parts ? part : rest))->values().singles;
+    joined.insert(joined.end(), some.begin(), some.end());
+  }
+  ASSERT_EQ(all.size(), joined.size());
+  EXPECT_TRUE(all == joined);
+  EXPECT_TRUE(whole->draw(normals(32))->values().singles ==
+              inParts->draw(normals(32))->values().singles);
+}
+
 TEST(CpuGenerator, returnsToAMark) {
   auto generator = std::make_shared<CpuGenerator>(1);
   generator->draw(normals(3));

@@ -95,6 +95,8 @@ tt.func private @shapes(%x: tensor<8x4xf32>, %one: tensor<1xf32>, %i: tensor<8xi
   %11 = tt.histogram %i : tensor<8xi32> -> tensor<16xi32>
   // CHECK: tt.histogram %{{.*}}, %{{.*}} : tensor<8xi32> -> tensor<16xi32>
   %12 = tt.histogram %i, %m : tensor<8xi32> -> tensor<16xi32>
+  // CHECK: tt.distribute %{{.*}} by %{{.*}} : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<32xi32>)
+  %ordered, %counts = tt.distribute %i by %i : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<32xi32>)
   tt.return
 }
 

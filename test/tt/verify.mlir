@@ -457,6 +457,30 @@ tt.func @histogram_c2_mask(%i: tensor<8xi32>, %m: tensor<4xi1>) {
 
 // -----
 
+tt.func @distribute_c1_digits(%i: tensor<8xi32>, %d: tensor<4xi32>) {
+  // expected-error @+1 {{'tt.distribute' op expects a digit for each element of a tile of one dim, got 'tensor<4xi32>' for 'tensor<8xi32>'}}
+  %0, %1 = tt.distribute %i by %d : (tensor<8xi32>, tensor<4xi32>) -> (tensor<8xi32>, tensor<32xi32>)
+  tt.return
+}
+
+// -----
+
+tt.func @distribute_c2_result(%i: tensor<8xi32>) {
+  // expected-error @+1 {{'tt.distribute' op expects a result of type 'tensor<8xi32>', got 'tensor<8xf32>'}}
+  %0, %1 = tt.distribute %i by %i : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xf32>, tensor<32xi32>)
+  tt.return
+}
+
+// -----
+
+tt.func @distribute_c3_counts(%i: tensor<8xi32>) {
+  // expected-error @+1 {{'tt.distribute' op expects counts of a power of two of digits, 32 and more, as i32, got 'tensor<16xi32>'}}
+  %0, %1 = tt.distribute %i by %i : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<16xi32>)
+  tt.return
+}
+
+// -----
+
 tt.func @make_range_c1_empty() {
   // expected-error @+1 {{'tt.make_range' op expects start below end, got 8 and 8}}
   %0 = tt.make_range {start = 8 : i32, end = 8 : i32} : tensor<8xi32>

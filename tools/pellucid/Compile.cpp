@@ -72,7 +72,7 @@ int runCompile(Words words) {
   bool noFusion = false, noFma = false, deterministic = false, verify = false, verifyEach = false,
        asInputs = false;
   model.addTo(line);
-  line.add("-o", out, "the package to write (required)").valueText("FILE").required();
+  line.add("-o,--output", out, "the package to write (required)").valueText("FILE").required();
   line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
       .valueText("TARGETS");
   line.addFlag("--no-fusion", noFusion, "leave pointwise operators outside of the users' kernels");

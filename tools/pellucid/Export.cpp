@@ -25,7 +25,7 @@ int runExport(Words words) {
   line.addFlag("--run-decompositions", decompose,
                "open calls of triton_ops, as run_decompositions(decompose_custom_triton_ops="
                "True) does; a custom_op stays one node");
-  line.add("-o", out,
+  line.add("-o,--output", out,
            "write the program here, weights inside; as an archive of torch.export where "
            "the name ends in .pt2")
       .valueText("FILE");

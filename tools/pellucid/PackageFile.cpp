@@ -190,7 +190,9 @@ std::vector<Array> readInputs(const PackageFile &package, std::vector<std::strin
   std::vector<Array> out;
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i])
-      fail("--input", "input '" + inputs[i].at("name").get<std::string>() + "' is missing");
+      fail("--input", "input '" + inputs[i].at("name").get<std::string>() +
+                          "' is missing; give it as --input " +
+                          inputs[i].at("name").get<std::string>() + "=@FILE.npy");
     out.push_back(std::move(*given[i]));
   }
   return out;

@@ -101,7 +101,7 @@ int runProfile(Words words) {
   line.add("PACKAGE", path, "the package").required();
   line.addRepeated("--input", inputs, "an input; @x.npy:bf16 takes 16-bit integers as bf16")
       .valueText("NAME=@FILE.npy");
-  line.add("-o", out, "the trace to write, for chrome://tracing or Perfetto (required)")
+  line.add("-o,--output", out, "the trace to write, for chrome://tracing or Perfetto (required)")
       .valueText("FILE")
       .required();
   line.add("--runs", runs, "how many calls are recorded (3)").valueText("N").range(1, 1 << 20);

@@ -233,21 +233,6 @@ Value *sin32(CodeBuilder &b, Value *x) {
 }
 Value *cos32(CodeBuilder &b, Value *x) { return sine32(b, x, 1); }
 
-Value *tanh32(CodeBuilder &b, Value *x) {
-  Value *a = absolute(b, x);
-  Value *square = b.CreateFMul(x, x);
-  Value *p = emitPolynomial(b, square,
-                            {-0x1.555554p-2, 0x1.11105ep-3, -0x1.b9ecf2p-5, 0x1.6377eap-6,
-                             -0x1.0b8d48p-7, 0x1.174d4cp-9});
-  Value *small = fma(b, b.CreateFMul(square, x), p, x);
-  Value *e = exp32(b, b.CreateFMul(a, number(x, 2.0)));
-  Value *large =
-      b.CreateFSub(number(x, 1.0), b.CreateFDiv(number(x, 2.0), b.CreateFAdd(e, number(x, 1.0))));
-  Value *isSmall = b.CreateFCmpOLT(a, number(x, 0.625));
-  // The small one has the sign of x already, but for -0.
-  return withSignOf(b, b.CreateSelect(isSmall, small, large), x);
-}
-
 /// `function` on 16 lanes at a time.
 Value *bySixteens(CodeBuilder &b, Value *x, UnaryMath function) {
   unsigned lanes = laneCount(x);
@@ -261,6 +246,23 @@ Value *bySixteens(CodeBuilder &b, Value *x, UnaryMath function) {
   Value *low = bySixteens(b, b.CreateShuffleVector(x, first), function);
   return b.CreateShuffleVector(low, bySixteens(b, b.CreateShuffleVector(x, second), function),
                                both);
+}
+
+Value *tanh32(CodeBuilder &b, Value *x) {
+  if (b.hasScale16 && laneCount(x) % 16 == 0)
+    return bySixteens(b, x, tanhOfSixteen);
+  Value *a = absolute(b, x);
+  Value *square = b.CreateFMul(x, x);
+  Value *p = emitPolynomial(b, square,
+                            {-0x1.555554p-2, 0x1.11105ep-3, -0x1.b9ecf2p-5, 0x1.6377eap-6,
+                             -0x1.0b8d48p-7, 0x1.174d4cp-9});
+  Value *small = fma(b, b.CreateFMul(square, x), p, x);
+  Value *e = exp32(b, b.CreateFMul(a, number(x, 2.0)));
+  Value *large =
+      b.CreateFSub(number(x, 1.0), b.CreateFDiv(number(x, 2.0), b.CreateFAdd(e, number(x, 1.0))));
+  Value *isSmall = b.CreateFCmpOLT(a, number(x, 0.625));
+  // The small one has the sign of x already, but for -0.
+  return withSignOf(b, b.CreateSelect(isSmall, small, large), x);
 }
 
 Value *erf32(CodeBuilder &b, Value *x) {

@@ -15,6 +15,7 @@ llvm::Value *emitFma(CodeBuilder &builder, llvm::Value *x, llvm::Value *y, llvm:
 
 /// erf of 16 f32, with AVX-512. VectorMathErf.cpp.
 llvm::Value *erfOfSixteen(CodeBuilder &builder, llvm::Value *x);
+llvm::Value *tanhOfSixteen(CodeBuilder &builder, llvm::Value *x);
 
 /// x - quadrant * pi/2, in [-pi/4, pi/4] and a little beyond; `low` is what `remainder` misses. NaN
 /// for infinities.

@@ -3,6 +3,7 @@
 
 #include "codegen/common/ControlFlow.h"
 #include "codegen/cpu/CpuMemory.h"
+#include "codegen/cpu/TransposeSquare.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/IR/IntrinsicsX86.h"
@@ -78,7 +79,9 @@ private:
           body(registers[r * vectors + v], v, sumAt(row, r, column, v));
     };
     forRegisters([&](llvm::AllocaInst *held, int64_t v, Value *address) {
-      Value *value = b.CreateAlignedLoad(sum, address, align);
+      Value *value = llvm::Constant::getNullValue(sum);
+      if (!dot.isFirst)
+        value = b.CreateAlignedLoad(sum, address, align);
       if (dot.integers)
         value = b.CreateSub(value, b.CreateLoad(sum, excess[v]));
       b.CreateStore(value, held);
@@ -177,6 +180,26 @@ void emitGrouping(CodeBuilder &b, Value *rows, const GroupedDot &dot) {
   });
 }
 
+void emitTurnedGrouping(CodeBuilder &b, Value *columns, const GroupedDot &dot) {
+  int64_t groups = dot.k / dot.group();
+  llvm::Type *type = lanesOf(b.i32(), turnedUnit);
+  auto at = [&](Value *base, Value *row, int64_t more, int64_t width, Value *column) {
+    Value *index = b.CreateMul(b.CreateAdd(row, b.getInt64(more)), b.getInt64(width));
+    return b.CreateGEP(b.i32(), base, b.CreateAdd(index, column));
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(groups), turnedUnit, true, [&](Value *group) {
+    emitLoop(b, b.getInt64(0), b.getInt64(dot.n), turnedUnit, true, [&](Value *column) {
+      llvm::SmallVector<Value *> square;
+      for (int64_t i = 0; i < turnedUnit; ++i)
+        square.push_back(
+            b.CreateAlignedLoad(type, at(columns, column, i, groups, group), llvm::Align(4)));
+      transposeSquare(b, square);
+      for (int64_t i = 0; i < turnedUnit; ++i)
+        b.CreateAlignedStore(square[i], at(dot.grouped, group, i, dot.n, column), llvm::Align(4));
+    });
+  });
+}
+
 void emitGroupDot(CodeBuilder &b, const GroupedDot &dot) { GroupDot(b, dot).emit(); }
 
 /// The configuration's fields (Intel's manual, LDTILECFG): palette 1, bytes of a row of each tile
@@ -220,7 +243,12 @@ void emitTileDot(CodeBuilder &b, const GroupedDot &dot) {
           for (int64_t j = 0; j < wide; ++j)
             move(what, 2 * i + j, at(dot.sums, plus(row, i), dot.n, plus(column, j)), rowBytes);
       };
-      forSums(llvm::Intrinsic::x86_tileloadd64);
+      if (dot.isFirst)
+        for (int64_t i = 0; i < high; ++i)
+          for (int64_t j = 0; j < wide; ++j)
+            b.CreateIntrinsic(llvm::Intrinsic::x86_tilezero, {}, {b.getInt8(2 * i + j)});
+      else
+        forSums(llvm::Intrinsic::x86_tileloadd64);
       emitLoop(b, b.getInt64(0), b.getInt64(depth), tileRows, true, [&](Value *inner) {
         for (int64_t j = 0; j < wide; ++j)
           move(llvm::Intrinsic::x86_tileloadd64, rightTile + j,

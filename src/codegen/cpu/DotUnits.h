@@ -20,12 +20,17 @@ DotForm dotFormOf(tt::DotOp op, CpuLevel level);
 struct GroupedDot {
   llvm::Value *lhs, *grouped, *sums;
   int64_t m, n, k;
-  bool integers; ///< int8 and i32; else bf16 and f32
+  bool integers;        ///< int8 and i32; else bf16 and f32
+  bool isFirst = false; ///< d is not read: it begins with zeros
   int64_t group() const { return integers ? 4 : 2; }
 };
 
 /// Writes b, dense [k][n] at `rows`, as a GroupedDot has it.
 void emitGrouping(CodeBuilder &b, llvm::Value *rows, const GroupedDot &dot);
+/// The same of b's transpose, dense [n][k] at `columns`; n and the groups of k are multiples of
+/// turnedUnit. A group is one number of 32 bits, whatever it is made of.
+inline constexpr int64_t turnedUnit = 16;
+void emitTurnedGrouping(CodeBuilder &b, llvm::Value *columns, const GroupedDot &dot);
 void emitGroupDot(CodeBuilder &b, const GroupedDot &dot);
 
 /// Tile registers are configured once for all of a kernel's products.

@@ -7,6 +7,13 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+#include <numeric>
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -52,9 +59,20 @@ Value *multiplyAdd(CodeBuilder &b, Value *x, Value *y, Value *sum) {
   return b.CreateAdd(b.CreateMul(x, y), sum);
 }
 
-/// One matrix product, everything dense: d[m, n] += a[m, k] * b[k, n].
+/// A product that is added to it is the sum.
+bool isZero(mlir::Value tile) {
+  mlir::DenseElementsAttr all;
+  if (!mlir::matchPattern(tile, mlir::m_Constant(&all)) || !all.isSplat())
+    return false;
+  if (mlir::isa<mlir::FloatType>(all.getElementType()))
+    return all.getSplatValue<llvm::APFloat>().isPosZero();
+  return all.getSplatValue<llvm::APInt>().isZero();
+}
+
+/// One matrix product, everything dense: d[m, n] += a[m, k] * b[k, n]; with `isFirst` d is not read
+/// before.
 void emitProduct(CodeBuilder &b, const RegisterTile &tile, llvm::Type *type, Value *lhs, Value *rhs,
-                 Value *sums, int64_t m, int64_t n, int64_t k) {
+                 Value *sums, int64_t m, int64_t n, int64_t k, bool isFirst) {
   llvm::Type *vector = lanesOf(type, tile.lanes);
   auto at = [&](Value *base, Value *row, int64_t rowOffset, int64_t stride, Value *column,
                 int64_t columnOffset) {
@@ -75,7 +93,8 @@ void emitProduct(CodeBuilder &b, const RegisterTile &tile, llvm::Type *type, Val
             body(registers[r * tile.vectors + v], at(sums, row, r, n, column, v * tile.lanes));
       };
       forTile([&](llvm::AllocaInst *held, Value *address) {
-        b.CreateStore(b.CreateAlignedLoad(vector, address, align), held);
+        Value *zero = llvm::Constant::getNullValue(vector);
+        b.CreateStore(isFirst ? zero : b.CreateAlignedLoad(vector, address, align), held);
       });
       emitLoop(b, b.getInt64(0), b.getInt64(k), 1, true, [&](Value *inner) {
         llvm::SmallVector<Value *> right;
@@ -102,6 +121,8 @@ void emitProduct(CodeBuilder &b, const RegisterTile &tile, llvm::Type *type, Val
 
 TileBuffer KernelEmitter::convertedTile(mlir::Value tile, mlir::Type element) {
   mlir::RankedTensorType type = tileType(tile);
+  if (type.getElementType() == element && roundsForDots(tile))
+    return roundedTile(tile);
   if (type.getElementType() == element)
     return ensureBuffer(tile);
   TileBuffer area = allocate(element, type.getShape());
@@ -109,6 +130,58 @@ TileBuffer KernelEmitter::convertedTile(mlir::Value tile, mlir::Type element) {
     Value *value = chunk.evaluateVector(tile, at);
     chunk.writeBuffer(area, at,
                       LaneValue::vector(convertOperand(b, value, type.getElementType(), element)));
+  });
+  return area;
+}
+
+/// What `op` multiplies by the transpose of, if groups of it are made of that at once.
+mlir::Value KernelEmitter::turnedOperand(tt::DotOp op, DotForm form) {
+  auto turn = op.getB().getDefiningOp<tt::TransOp>();
+  if (form == DotForm::MultiplyAdd || !turn || buffers.contains(op.getB()) ||
+      tileType(op.getB()).getRank() != 2)
+    return {};
+  llvm::ArrayRef<int64_t> shape = tileType(op.getB()).getShape();
+  int64_t group = tileType(op.getB()).getElementType().isInteger() ? 4 : 2;
+  bool fits = shape[0] % (turnedUnit * group) == 0 && shape[1] % turnedUnit == 0;
+  return fits && turn.getOrder()[0] == 1 ? turn->getOperand(0) : mlir::Value();
+}
+
+/// A rounding to bf16 of what nothing but products read, on a level whose products take subnormals
+/// for zero, as its instruction for roundings does.
+bool KernelEmitter::roundsForDots(mlir::Value tile) {
+  auto op = tile.getDefiningOp<mlir::arith::TruncFOp>();
+  if (!op || op.getRoundingmodeAttr() || !hasPairProducts(options.level) ||
+      buffers.contains(tile) || !tileType(tile).getElementType().isBF16() ||
+      tileType(tile).getShape().back() % 16 != 0)
+    return false;
+  mlir::Value from = op.getIn();
+  return tileType(from).getElementType().isF32() &&
+         llvm::all_of(tile.getUsers(),
+                      [](mlir::Operation *user) { return mlir::isa<tt::DotOp>(user); });
+}
+
+TileBuffer KernelEmitter::roundedTile(mlir::Value tile) {
+  mlir::Value from = tile.getDefiningOp()->getOperand(0);
+  mlir::RankedTensorType type = tileType(tile);
+  TileBuffer area = allocate(type.getElementType(), type.getShape());
+  NestShape nest = nestOver(type.getShape(), {from});
+  emitNest(nest, {from}, {}, [&](LaneEvaluator &chunk, IndexMapId at) {
+    Value *value = chunk.evaluateVector(from, at), *rounded = nullptr;
+    unsigned lanes = laneCount(value);
+    if (lanes % 16 != 0) {
+      rounded = narrowFloat(b, value, type.getElementType());
+    } else {
+      llvm::SmallVector<Value *> parts;
+      for (unsigned first = 0; first < lanes; first += 16) {
+        llvm::SmallVector<int> some(16);
+        std::iota(some.begin(), some.end(), int(first));
+        Value *part = lanes == 16 ? value : b.CreateShuffleVector(value, some);
+        part = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {part});
+        parts.push_back(b.CreateBitCast(part, lanesOf(b.getInt16Ty(), 16)));
+      }
+      rounded = llvm::concatenateVectors(b, parts);
+    }
+    chunk.writeBuffer(area, at, LaneValue::vector(rounded));
   });
   return area;
 }
@@ -141,7 +214,9 @@ void KernelEmitter::emitDot(tt::DotOp op) {
   mlir::Type element = result.getElementType(), sum = sumType(element);
   DotForm form = dotFormOf(op, options.level);
   mlir::Type operand = form == DotForm::MultiplyAdd ? sum : tileType(op.getA()).getElementType();
-  TileBuffer lhs = convertedTile(op.getA(), operand), rhs = convertedTile(op.getB(), operand);
+  mlir::Value turned = turnedOperand(op, form);
+  TileBuffer lhs = convertedTile(op.getA(), operand),
+             rhs = convertedTile(turned ? turned : op.getB(), operand);
   TileBuffer grouped;
   if (form != DotForm::MultiplyAdd) {
     grouped = allocate(operand, tileType(op.getB()).getShape());
@@ -149,7 +224,10 @@ void KernelEmitter::emitDot(tt::DotOp op) {
     object.productUnits |= operand.isBF16();
   }
   TileBuffer sums;
-  if (element != sum) {
+  bool isFirst = isZero(op.getC());
+  if (isFirst) {
+    sums = element != sum ? allocate(sum, result.getShape()) : allocateFor(op.getD());
+  } else if (element != sum) {
     sums = allocate(sum, result.getShape());
     TileBuffer start = convertedTile(op.getC(), sum);
     copyTile(start, sums);
@@ -175,12 +253,14 @@ void KernelEmitter::emitDot(tt::DotOp op) {
                          b.CreateMul(batch, b.getInt64(elements)));
     };
     if (form != DotForm::MultiplyAdd) {
-      GroupedDot dot{part(lhs, m * k),   part(grouped, k * n), part(sums, m * n), m, n, k,
-                     operand.isInteger()};
-      emitGrouping(b, part(rhs, k * n), dot);
+      GroupedDot dot{
+          part(lhs, m * k), part(grouped, k * n), part(sums, m * n), m, n, k, operand.isInteger(),
+          isFirst};
+      turned ? emitTurnedGrouping(b, rhs.base, dot) : emitGrouping(b, part(rhs, k * n), dot);
       return form == DotForm::Tiles ? emitTileDot(b, dot) : emitGroupDot(b, dot);
     }
-    emitProduct(b, tile, type, part(lhs, m * k), part(rhs, k * n), part(sums, m * n), m, n, k);
+    emitProduct(b, tile, type, part(lhs, m * k), part(rhs, k * n), part(sums, m * n), m, n, k,
+                isFirst);
   });
   if (element == sum) {
     buffers[op.getD()] = sums;

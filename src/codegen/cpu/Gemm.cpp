@@ -84,13 +84,15 @@ public:
         isStored = b.CreateAnd(isWhole, b.CreateNot(emitUnpacked(column, z)));
       else
         emitBlocks();
-      auto storeRows = [&] {
-        emitLoop(b, b.getInt64(0), rowsLeft, 1, false, [&](Value *r) { storeRow(r); });
+      auto storeRows = [&](llvm::function_ref<void(Value *)> store) {
+        emitLoop(b, b.getInt64(0), rowsLeft, 1, false, store);
       };
       if (tiles)
-        storeRows();
+        emitBranches(b, isWhole, [&](unsigned side) {
+          storeRows([&](Value *row) { side == 0 ? storeWholeRow(row) : storeRow(row); });
+        });
       else
-        emitWhen(b, b.CreateNot(isStored), storeRows);
+        emitWhen(b, b.CreateNot(isStored), [&] { storeRows([&](Value *row) { storeRow(row); }); });
     };
     auto finish = [&] {
       if (tiles)
@@ -165,7 +167,12 @@ private:
         PanelSource part = source;
         part.base = l.elementAt(source.base, b.CreateMul(from, source.strideK));
         part.depth = count;
-        emitPackColumns(l, part, roundedUp(count), ownPanels, ownStride);
+        // Products take two panels at a time.
+        Value *pairs =
+            b.CreateAnd(b.CreateAdd(columnsLeft, b.getInt64(2 * package::productPanel - 1)),
+                        b.getInt64(-2 * package::productPanel));
+        emitPackColumns(l, part, roundedUp(count), ownPanels, ownStride,
+                        l.smaller(pairs, b.getInt64(package::productColumns)));
       });
     }
     if (tiles)
@@ -236,15 +243,26 @@ private:
                    LaneValue::vector(roundedSums(l, sum)), mask, laneCount(sum));
   }
 
+  int64_t sumLanes() const {
+    return (hasAvx512(l.level) ? 512 : 256) / int64_t(l.sum->getPrimitiveSizeInBits());
+  }
+
   /// From scratch memory.
+  void storePart(Value *row, Value *column, const LaneValue &mask) {
+    llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
+    Value *sum = b.CreateAlignedLoad(lanesOf(l.sum, sumLanes()), sums.at(row, column), align);
+    storeSums(row, column, biased(row, column, sum, mask), mask);
+  }
+
+  void storeWholeRow(Value *row) {
+    for (int64_t column = 0; column < package::productColumns; column += sumLanes())
+      storePart(row, b.getInt64(column), LaneValue::uniform(b.getTrue()));
+  }
+
   void storeRow(Value *row) {
-    int64_t lanes = (hasAvx512(l.level) ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
+    int64_t lanes = sumLanes();
     Value *limit = l.smaller(columnsLeft, b.getInt64(package::productColumns));
-    auto store = [&](Value *column, const LaneValue &mask) {
-      llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
-      Value *sum = b.CreateAlignedLoad(lanesOf(l.sum, lanes), sums.at(row, column), align);
-      storeSums(row, column, biased(row, column, sum, mask), mask);
-    };
+    auto store = [&](Value *column, const LaneValue &mask) { storePart(row, column, mask); };
     Value *whole = b.CreateAnd(limit, b.getInt64(-lanes));
     emitLoop(b, b.getInt64(0), whole, lanes, false,
              [&](Value *column) { store(column, LaneValue::uniform(b.getTrue())); });

@@ -6,6 +6,7 @@
 #include "codegen/common/StatementEmitter.h"
 #include "codegen/cpu/CompileKernel.h"
 #include "codegen/cpu/CpuMemory.h"
+#include "codegen/cpu/DotUnits.h"
 #include "codegen/cpu/PlanTiles.h"
 #include "codegen/cpu/ScratchMemory.h"
 
@@ -150,6 +151,9 @@ private:
 
   // EmitDot.cpp
   void emitDot(tt::DotOp op);
+  mlir::Value turnedOperand(tt::DotOp op, DotForm form);
+  bool roundsForDots(mlir::Value tile);
+  TileBuffer roundedTile(mlir::Value tile);
   TileBuffer convertedTile(mlir::Value tile, mlir::Type element);
   std::optional<TileBuffer> carriedTarget(tt::DotOp op);
 

@@ -22,25 +22,26 @@ public:
     lanes = std::min<int64_t>(productPanel, native);
   }
 
-  void emit(Value *depth, Value *target, Value *panelStride) {
+  void emit(Value *depth, Value *target, Value *panelStride, Value *columns) {
     // Where k is the dense dimension, squares are transposed in registers.
     Value *dense = b.CreateAnd(b.CreateICmpEQ(from.strideK, b.getInt64(1)),
                                b.CreateICmpNE(from.strideN, b.getInt64(1)));
     Value *step = b.getInt64(lanes * group);
     Value *squares = b.CreateMul(b.CreateUDiv(from.depth, step), step);
     squares = b.CreateSelect(dense, squares, b.getInt64(0));
-    emitLoop(b, b.getInt64(0), b.getInt64(package::productColumns), productPanel, true,
-             [&](Value *column) {
-               left = b.CreateSub(from.columns, column);
-               firstColumn = column;
-               Value *index = b.CreateLShr(column, llvm::Log2_64(productPanel));
-               panel = l.elementAt(target, b.CreateMul(index, panelStride));
-               Value *some = b.CreateICmpSGT(left, b.getInt64(0));
-               Value *begin = b.CreateSelect(some, squares, b.getInt64(0));
-               emitLoop(b, b.getInt64(0), begin, lanes * group, false,
-                        [&](Value *k) { transposeSquares(k); });
-               copyRows(begin, depth);
-             });
+    if (!columns)
+      columns = b.getInt64(package::productColumns);
+    emitLoop(b, b.getInt64(0), columns, productPanel, true, [&](Value *column) {
+      left = b.CreateSub(from.columns, column);
+      firstColumn = column;
+      Value *index = b.CreateLShr(column, llvm::Log2_64(productPanel));
+      panel = l.elementAt(target, b.CreateMul(index, panelStride));
+      Value *some = b.CreateICmpSGT(left, b.getInt64(0));
+      Value *begin = b.CreateSelect(some, squares, b.getInt64(0));
+      emitLoop(b, b.getInt64(0), begin, lanes * group, false,
+               [&](Value *k) { transposeSquares(k); });
+      copyRows(begin, depth);
+    });
   }
 
 private:
@@ -118,8 +119,8 @@ private:
 } // namespace
 
 void emitPackColumns(LibraryKernel &kernel, const PanelSource &source, Value *depth, Value *target,
-                     Value *panelStride) {
-  PanelPacker(kernel, source).emit(depth, target, panelStride);
+                     Value *panelStride, Value *columns) {
+  PanelPacker(kernel, source).emit(depth, target, panelStride, columns);
 }
 
 } // namespace pellucid::codegen

@@ -45,6 +45,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
   decided.stages = options.numStages;
   decided.mostStages = options.mostStages;
   decided.generationOnly = options.thisGenerationOnly;
+  decided.tensorCopies = options.tensorCopies;
   Diagnostics said;
   tt::DiagnosticsCollector collector(source.getContext(), said);
   if (auto module = ttgpu::decideKernel(source, decided))

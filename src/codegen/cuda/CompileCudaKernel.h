@@ -3,6 +3,7 @@
 #pragma once
 
 #include "package/KernelAbi.h"
+#include "package/TensorMap.h"
 #include "support/Diagnostics.h"
 
 #include <string>
@@ -27,6 +28,8 @@ struct CudaKernelOptions {
   uint32_t mostStages = 8;
   /// Instructions that devices of other generations do not have (sm_90a) may be used.
   bool thisGenerationOnly = false;
+  /// Tiles of tensors may be copied by box, where such instructions may be used.
+  bool tensorCopies = false;
   /// A product feeding a sum may be rounded once (Triton's default up to 3.9).
   bool fpContract = true;
   CodeTexts *texts = nullptr; ///< filled when given
@@ -40,6 +43,7 @@ struct CompiledPtx {
   bool matrixUnits = false;                     ///< some product is made by mma.sync or wgmma
   bool dependentLaunch = false;                 ///< it waits for the launches ahead of it itself
   std::vector<package::ArgumentSlot> arguments; ///< one per parameter, in order
+  std::vector<package::TensorMap> tensorMaps;   ///< what the entry takes behind all else
 };
 
 /// Compiles the kernel `symbol` of `module`, which has been through tt-kernel-pipeline. The entry

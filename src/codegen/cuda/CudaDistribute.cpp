@@ -26,7 +26,9 @@ public:
       : b(b), thread(thread), digits(digits), warps(warps) {}
 
   void syncWarp() { b.CreateIntrinsic(I::nvvm_bar_warp_sync, {}, {b.getInt32(~0u)}); }
-  Value *vote(Value *bit) { return b.CreateIntrinsic(I::nvvm_vote_ballot_sync, {}, {b.getInt32(~0u), bit}); }
+  Value *vote(Value *bit) {
+    return b.CreateIntrinsic(I::nvvm_vote_ballot_sync, {}, {b.getInt32(~0u), bit});
+  }
   Value *shuffleUp(Value *value, uint32_t distance) {
     return b.CreateIntrinsic(I::nvvm_shfl_sync_up_i32, {},
                              {b.getInt32(~0u), value, b.getInt32(distance), b.getInt32(0)});
@@ -94,8 +96,7 @@ void CudaEmitter::emitDistribute(tt::DistributeOp op) {
   // The warp's own counters.
   Value *own = b.CreateMul(threadNumbers.warp, b.getInt32(digits));
   for (uint32_t digit = 0; digit < digits; digit += lanes)
-    writeShared(base, counter,
-                b.CreateAdd(own, b.CreateAdd(threadNumbers.lane, b.getInt32(digit))),
+    writeShared(base, counter, b.CreateAdd(own, b.CreateAdd(threadNumbers.lane, b.getInt32(digit))),
                 b.getInt32(0), always);
   steps.syncWarp();
   Value *holds = isFirstHolder(layout), *active = steps.vote(holds), *before = steps.lanesBefore();

@@ -48,9 +48,11 @@ void CudaEmitter::createEntry() {
   for (mlir::Type type : kernel.getArgumentTypes())
     parameters.push_back(memoryType(b.getContext(), type));
   parameters.append({b.getPtrTy(), b.getPtrTy()}); // Triton's scratch pointers
+  addTensorMaps(parameters);
   auto *type = llvm::FunctionType::get(b.getVoidTy(), parameters, false);
   entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, result.symbol, module);
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  describeTensorMaps();
   entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
   if (unsigned blocks = blocksSideBySide(); blocks > 1)
     entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
@@ -157,6 +159,11 @@ void CudaEmitter::emitStatement(mlir::Operation *op) {
       .Case<ttgpu::AwaitCopiesOp>([&](auto await) {
         b.CreateIntrinsic(I::nvvm_cp_async_wait_group, {}, {b.getInt32(await.getPending())});
       })
+      .Case<ttgpu::AllocBarriersOp>([&](auto barriers) { emitAllocBarriers(barriers); })
+      .Case<ttgpu::FreeBarriersOp>([&](auto barriers) { emitFreeBarriers(barriers); })
+      .Case<ttgpu::ExpectCopiesOp>([&](auto expected) { emitExpectCopies(expected); })
+      .Case<ttgpu::TensorCopyOp>([&](auto copy) { emitTensorCopy(copy); })
+      .Case<ttgpu::AwaitTensorCopiesOp>([&](auto await) { emitAwaitTensorCopies(await); })
       .Case<ttgpu::AwaitProductsOp>([&](auto await) { emitAwaitProducts(await); })
       .Case<ttgpu::ReleaseOperandsOp>([&](auto release) {
         b.CreateIntrinsic(I::nvvm_wgmma_wait_group_sync_aligned, {},

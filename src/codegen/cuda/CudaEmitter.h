@@ -258,6 +258,17 @@ private:
   SharedOperand placeOf(mlir::Value buffer, mlir::Value copy);
   Registers readTile(ttgpu::ReadSharedOp op);
 
+  // CudaTensorCopies.cpp
+  void addTensorMaps(llvm::SmallVectorImpl<llvm::Type *> &parameters);
+  void describeTensorMaps();
+  llvm::Value *inOneThread(llvm::Value *comes);
+  llvm::Value *barrierAddress(mlir::Value barriers, llvm::Value *number);
+  void emitAllocBarriers(ttgpu::AllocBarriersOp op);
+  void emitFreeBarriers(ttgpu::FreeBarriersOp op);
+  void emitExpectCopies(ttgpu::ExpectCopiesOp op);
+  void emitAwaitTensorCopies(ttgpu::AwaitTensorCopiesOp op);
+  void emitTensorCopy(ttgpu::TensorCopyOp op);
+
   // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);
   void emitIf(mlir::scf::IfOp op);

@@ -34,6 +34,9 @@ private:
     if (auto alloc = dyn_cast<AllocSharedOp>(op)) {
       BufferType type = alloc.getBuffer().getType();
       reserve(take(op, reserved, bytesOf(type), codegen::SharedTile::alignment) + bytesOf(type));
+    } else if (auto alloc = dyn_cast<AllocBarriersOp>(op)) {
+      uint64_t bytes = bytesOf(alloc.getBarriers().getType());
+      reserve(take(op, reserved, bytes, barrierBytes) + bytes);
     } else if (auto free = dyn_cast<FreeSharedOp>(op)) {
       for (Value buffer : free.getBuffers())
         reserve(std::min(reserved, offsetOf(buffer.getDefiningOp())));

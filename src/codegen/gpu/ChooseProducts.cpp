@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codegen/common/CodeBuilder.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/Passes.h"
-#include "codegen/common/CodeBuilder.h"
 #include "tt/AxisInfo.h"
 
 using namespace mlir;
@@ -79,6 +79,8 @@ struct ChooseProductsPass : impl::ChooseProductsBase<ChooseProductsPass> {
   void runOnOperation() override {
     auto target = TargetAttr::get(&getContext(), sm, warps, stages, mostStages, generationOnly);
     for (tt::FuncOp function : getOperation().getOps<tt::FuncOp>()) {
+      if (tensorCopies && generationOnly && sm == 90)
+        function->setAttr(copiesTensorsName, UnitAttr::get(&getContext()));
       function->setAttr(targetName, target);
       if (function.isExternal())
         continue;

@@ -52,6 +52,7 @@ struct DecideOptions : mlir::PassPipelineOptions<DecideOptions> {
   Option<unsigned> stages{*this, "stages", llvm::cl::init(3)};
   Option<unsigned> mostStages{*this, "most-stages", llvm::cl::init(8)};
   Option<bool> generationOnly{*this, "generation-only", llvm::cl::init(false)};
+  Option<bool> tensorCopies{*this, "tensor-copies", llvm::cl::init(false)};
 };
 } // namespace
 
@@ -65,6 +66,7 @@ void registerDecidePipeline() {
         options.stages = from.stages;
         options.mostStages = from.mostStages;
         options.generationOnly = from.generationOnly;
+        options.tensorCopies = from.tensorCopies;
         buildPipeline(pm, options);
       });
 }

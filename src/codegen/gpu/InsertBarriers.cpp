@@ -11,6 +11,7 @@
 #include "codegen/gpu/SharedUse.h"
 
 #include "codegen/gpu/MatrixUnits.h"
+#include "codegen/gpu/TensorTiles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -130,6 +131,18 @@ Effects effectsOf(Operation *op) {
   if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
     effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
     effects.global.push_back({copy.getPtr(), false, true});
+  }
+  if (auto copy = dyn_cast<TensorCopyOp>(op)) {
+    effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
+    effects.global.push_back({baseOf(copy), false});
+  }
+  if (isa<AllocBarriersOp, FreeBarriersOp>(op)) {
+    // The first makes them before its barrier, the second ends them behind its own.
+    Value barriers = isa<AllocBarriersOp>(op) ? op->getResult(0) : op->getOperand(0);
+    uint64_t begin = offsetOf(barriers.getDefiningOp());
+    SharedAccess access{begin, begin + bytesOf(cast<BarriersType>(barriers.getType())), true};
+    (isa<AllocBarriersOp>(op) ? effects.shared : effects.sharedBehind).push_back(access);
+    effects.hasBarrier = true;
   }
   if (auto load = dyn_cast<tt::LoadOp>(op))
     effects.global.push_back({load.getPtr(), false});

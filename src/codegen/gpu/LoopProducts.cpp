@@ -97,6 +97,28 @@ bool mayBeWritten(Value pointer, scf::ForOp loop) {
       .wasInterrupted();
 }
 
+bool canComeEarly(Operation *op, scf::ForOp loop) {
+  if (auto load = dyn_cast<tt::LoadOp>(op))
+    return !load.getIsVolatile() && !mayBeWritten(load.getPtr(), loop);
+  if (isa<scf::IfOp>(op))
+    return llvm::all_of(op->getRegions(), [&](Region &region) {
+      return region.empty() || llvm::all_of(region.front().without_terminator(),
+                                            [&](Operation &in) { return canComeEarly(&in, loop); });
+    });
+  return onlyComputes(op) || isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op);
+}
+
+void maskLoad(tt::LoadOp load, Value comes) {
+  OpBuilder b(load);
+  Location loc = load.getLoc();
+  Value mask = comes;
+  if (tileOf(load.getPtr()))
+    mask = tt::SplatOp::create(b, loc, tt::maskTypeFor(load.getPtr().getType()), comes);
+  if (load.getMask())
+    mask = arith::AndIOp::create(b, loc, load.getMask(), mask);
+  load.getMaskMutable().assign(mask);
+}
+
 bool isByWarpgroups(tt::DotOp dot) { return unitOf(dot) == MatrixUnit::Warpgroup; }
 
 bool addsAsItIs(tt::DotOp dot) {
@@ -167,6 +189,61 @@ void awaitInBranches(Value running) {
     branch.erase();
     running = behind;
   }
+}
+
+//===--- products beside copies --------------------------------------------------------------===//
+
+/// Both operands lie where nothing is written before the barrier of the next round.
+static bool readsStagedTiles(tt::DotOp dot) {
+  return llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [](Value operand) {
+    return withoutTranspositions(operand).getDefiningOp<ReadSharedOp>() != nullptr;
+  });
+}
+
+/// Moves `copies` behind `behind`; the last of them.
+static Operation *moveBehind(Operation *behind, ArrayRef<Operation *> copies) {
+  for (Operation *op : copies) {
+    op->moveAfter(behind);
+    behind = op;
+  }
+  return behind;
+}
+
+void runIntoNextRound(ArrayRef<tt::DotOp> products, ArrayRef<Operation *> copies) {
+  tt::DotOp last = products.back();
+  OpBuilder b(last);
+  for (tt::DotOp dot : products)
+    dot->setAttr(runsName, b.getUnitAttr());
+  Location loc = last.getLoc();
+  auto pending = b.getI32IntegerAttr(static_cast<int32_t>(products.size()));
+  SmallVector<Operation *> computed, queued;
+  for (Operation *op : copies)
+    (isa<AsyncCopyOp, CommitCopiesOp, ExpectCopiesOp, TensorCopyOp>(op) ? queued : computed)
+        .push_back(op);
+  b.setInsertionPointAfter(moveBehind(last, computed));
+  ReleaseOperandsOp::create(b, loc, pending);
+  moveBehind(BarrierOp::create(b, loc), queued);
+  for (tt::DotOp dot : products)
+    awaitInBranches(dot.getD());
+}
+
+void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies) {
+  // What the operands of the product do not need is made behind it as well.
+  OpBuilder b(dot);
+  bool runs = addsAsItIs(dot);
+  if (runs)
+    dot->setAttr(runsName, b.getUnitAttr());
+  Operation *behind = moveBehind(dot, copies);
+  if (!runs)
+    return;
+  if (Operation *user = readsStagedTiles(dot) ? firstUser(dot.getD(), dot->getBlock()) : nullptr;
+      user && behind->isBeforeInBlock(user))
+    b.setInsertionPoint(user);
+  else
+    b.setInsertionPointAfter(behind);
+  auto awaited =
+      AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
+  dot.getD().replaceAllUsesExcept(awaited, awaited);
 }
 
 } // namespace pellucid::ttgpu

@@ -30,10 +30,22 @@ bool isZero(mlir::Value value);
 /// later.
 bool mayBeWritten(mlir::Value pointer, mlir::scf::ForOp loop);
 
+/// What computes addresses may do so for a later round of the loop.
+bool canComeEarly(mlir::Operation *op, mlir::scf::ForOp loop);
+/// A load of a round that may not come touches nothing then.
+void maskLoad(tt::LoadOp load, mlir::Value comes);
+
 bool isByWarpgroups(tt::DotOp dot);
 
 /// Sums of other types are rounded behind the product.
 bool addsAsItIs(tt::DotOp dot);
+
+/// `copies`, of a later round, follow the start of the round's products, once those of the round
+/// before have read what they write over. What they need is computed while threads would wait for
+/// that.
+void runIntoNextRound(llvm::ArrayRef<tt::DotOp> products, llvm::ArrayRef<mlir::Operation *> copies);
+/// `copies` follow the start of a product, which is awaited behind them, before its first use.
+void runBesideCopies(tt::DotOp dot, llvm::ArrayRef<mlir::Operation *> copies);
 
 /// The tile goes into products of 16-bit elements and nowhere else.
 bool isOperandOnly(mlir::Value tile);

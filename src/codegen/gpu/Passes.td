@@ -18,7 +18,9 @@ def ChooseProducts : Pass<"ttgpu-choose-products", "::mlir::ModuleOp"> {
               "rounds of a loop whose copies are under way at the same time">,
        Option<"mostStages", "most-stages", "unsigned", "8", "of any loop">,
        Option<"generationOnly", "generation-only", "bool", "false",
-              "instructions that devices of other generations do not have may be used">];
+              "instructions that devices of other generations do not have may be used">,
+       Option<"tensorCopies", "tensor-copies", "bool", "false",
+              "tiles of tensors may be copied by box, where such instructions may be used">];
 }
 
 def NarrowArithmetic : Pass<"ttgpu-narrow-arithmetic", "::mlir::ModuleOp"> {

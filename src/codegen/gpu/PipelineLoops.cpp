@@ -19,6 +19,7 @@
 #include "codegen/gpu/Passes.h"
 #include "codegen/gpu/SharedUse.h"
 #include "codegen/gpu/SlidingWindows.h"
+#include "codegen/gpu/TensorTiles.h"
 #include "tt/AxisInfo.h"
 
 #include "codegen/common/CodeBuilder.h"
@@ -53,7 +54,9 @@ struct StagedLoad {
   tt::LoadOp load;
   BufferType type;
   Value buffer;
-  bool isReadOn = false; ///< by a product that runs into the next round
+  bool isReadOn = false;              ///< by a product that runs into the next round
+  std::optional<TensorTile> box = {}; ///< that one instruction copies
+  UnrealizedConversionCastOp scalars = {};
 };
 
 /// Which round is copied next.
@@ -69,7 +72,7 @@ class LoopPipeline {
 public:
   LoopPipeline(scf::ForOp loop, const tt::AxisAnalysis &axes, const LayoutChoice &layouts,
                TargetAttr target)
-      : loop(loop), axes(axes), layouts(layouts), target(target) {}
+      : loop(loop), axes(axes), layouts(layouts), target(target), tiles(loop, axes) {}
 
   /// False where nothing can be copied ahead.
   bool plan() {
@@ -80,12 +83,14 @@ public:
     for (tt::LoadOp load : loop.getBody()->getOps<tt::LoadOp>())
       if (multiplies || isOperandOnly(load))
         if (auto type = bufferFor(load))
-          staged.push_back({load, *type, {}});
+          staged.push_back(StagedLoad{load, *type, {}});
     if (multiplies)
       llvm::erase_if(staged, [&](StagedLoad &one) { return servesAddressesOnly(one.load); });
     // Copying pays where a product waits for it.
     if (llvm::none_of(staged, [&](StagedLoad &one) { return feedsProduct(one.load); }))
       return false;
+    for (StagedLoad &one : staged)
+      one.box = tiles.tileOf(one.load, one.type);
     if (!findSlice())
       return false;
     findRunningSums();
@@ -94,12 +99,26 @@ public:
     return true;
   }
 
+  /// Rewriting other loops replaces values that boxes are computed from: what holds them follows.
+  void holdScalars() {
+    OpBuilder b(loop.getBody()->getTerminator());
+    for (StagedLoad &one : staged)
+      if (one.box)
+        one.scalars = UnrealizedConversionCastOp::create(b, one.load.getLoc(), b.getI32Type(),
+                                                         one.box->scalars);
+  }
+
   void rewrite() {
     OpBuilder b(loop);
     Location loc = loop.getLoc();
+    releaseScalars();
     buffers = shareInvariants(loop, axes);
     for (StagedLoad &one : staged)
       buffers.push_back(one.buffer = AllocSharedOp::create(b, one.load.getLoc(), one.type));
+    if (llvm::any_of(staged, isBox)) {
+      auto type = BarriersType::get(b.getContext(), stages);
+      barriers = AllocBarriersOp::create(b, loc, type);
+    }
     Ahead ahead = firstRound(b);
     for (unsigned round = 0; round + 1 < stages; ++round)
       ahead = copyRound(b, ahead);
@@ -114,7 +133,10 @@ public:
       auto awaited = AwaitProductsOp::create(b, loc, last.getType(), last, b.getI32IntegerAttr(0));
       last.replaceAllUsesExcept(awaited, awaited);
     }
-    AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(0));
+    if (!llvm::all_of(staged, isBox))
+      AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(0));
+    if (barriers)
+      FreeBarriersOp::create(b, loc, barriers);
     FreeSharedOp::create(b, loc, buffers);
   }
 
@@ -145,6 +167,16 @@ private:
     return BufferType::get(load.getContext(), stages, tile, along);
   }
 
+  void releaseScalars() {
+    for (StagedLoad &one : staged)
+      if (one.box) {
+        one.box->scalars.assign(one.scalars.getInputs().begin(), one.scalars.getInputs().end());
+        one.scalars.erase();
+      }
+  }
+
+  static bool isBox(const StagedLoad &one) { return one.box.has_value(); }
+
   bool isStaged(Operation *op) {
     return llvm::any_of(staged, [&](StagedLoad &one) { return one.load == op; });
   }
@@ -171,7 +203,7 @@ private:
       for (Operation *user : reached[next].getUsers()) {
         if (isStaged(user))
           continue;
-        if (user->getBlock() != loop.getBody() || !canComeEarly(user))
+        if (user->getBlock() != loop.getBody() || !canComeEarly(user, loop))
           return false;
         reached.insert(user->result_begin(), user->result_end());
       }
@@ -180,23 +212,16 @@ private:
 
   //===--- what later rounds' addresses need --------------------------------------------------===//
 
-  bool canComeEarly(Operation *op) {
-    if (auto load = dyn_cast<tt::LoadOp>(op))
-      return !load.getIsVolatile() && !mayBeWritten(load.getPtr(), loop);
-    if (isa<scf::IfOp>(op))
-      return llvm::all_of(op->getRegions(), [&](Region &region) {
-        return region.empty() || llvm::all_of(region.front().without_terminator(),
-                                              [&](Operation &in) { return canComeEarly(&in); });
-      });
-    return onlyComputes(op) || isa<tt::GetProgramIdOp, tt::GetNumProgramsOp>(op);
-  }
-
   /// False when an address cannot be had early.
   bool findSlice() {
     Block *body = loop.getBody();
     llvm::SetVector<Value> needed;
-    for (StagedLoad &one : staged)
-      needed.insert(one.load->operand_begin(), one.load->operand_end());
+    for (StagedLoad &one : staged) {
+      SmallVector<Value> from(one.load->getOperands());
+      if (one.box)
+        from = one.box->scalars;
+      needed.insert(from.begin(), from.end());
+    }
     llvm::DenseSet<Operation *> makers;
     for (size_t next = 0; next < needed.size(); ++next) {
       Value value = needed[next];
@@ -210,7 +235,7 @@ private:
       Operation *op = value.getDefiningOp();
       if (!op || op->getBlock() != body)
         continue;
-      if (!canComeEarly(op))
+      if (!canComeEarly(op, loop))
         return false;
       makers.insert(op);
       needed.insert(op->operand_begin(), op->operand_end());
@@ -247,18 +272,6 @@ private:
     return arith::SelectOp::create(b, loc, isEnd, constant(b, loc, 0), next);
   }
 
-  /// A load of a round that may not come touches nothing then.
-  static void maskLoad(tt::LoadOp load, Value comes) {
-    OpBuilder b(load);
-    Location loc = load.getLoc();
-    Value mask = comes;
-    if (tileOf(load.getPtr()))
-      mask = tt::SplatOp::create(b, loc, tt::maskTypeFor(load.getPtr().getType()), comes);
-    if (load.getMask())
-      mask = arith::AndIOp::create(b, loc, load.getMask(), mask);
-    load.getMaskMutable().assign(mask);
-  }
-
   /// Starts the copies of one round; which is next then.
   Ahead copyRound(OpBuilder &b, const Ahead &now) {
     Location loc = loop.getLoc();
@@ -268,12 +281,18 @@ private:
       map.map(loop.getRegionIterArg(number), value);
     for (Operation *op : slice)
       b.clone(*op, map)->walk([&](tt::LoadOp load) { maskLoad(load, now.comes); });
+    expectBoxes(b, now);
     for (StagedLoad &one : staged) {
-      Value mask = one.load.getMask() ? map.lookupOrDefault(one.load.getMask()) : Value();
-      AsyncCopyOp::create(b, one.load.getLoc(), map.lookupOrDefault(one.load.getPtr()), one.buffer,
-                          one.isReadOn ? now.copyReadOn : now.copy, now.comes, mask);
+      Value copy = one.isReadOn ? now.copyReadOn : now.copy;
+      if (one.box)
+        copyBox(b, one, now, copy, map);
+      else
+        AsyncCopyOp::create(b, one.load.getLoc(), map.lookupOrDefault(one.load.getPtr()),
+                            one.buffer, copy, now.comes,
+                            one.load.getMask() ? map.lookupOrDefault(one.load.getMask()) : Value());
     }
-    CommitCopiesOp::create(b, loc);
+    if (!llvm::all_of(staged, isBox))
+      CommitCopiesOp::create(b, loc);
 
     Value step = loop.getStep();
     Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), now.index);
@@ -288,6 +307,24 @@ private:
     return next;
   }
 
+  void expectBoxes(OpBuilder &b, const Ahead &now) {
+    uint64_t bytes = 0;
+    for (const StagedLoad &one : staged)
+      if (one.box)
+        bytes += one.type.getTile().getNumElements() *
+                 codegen::memoryBytes(one.type.getTile().getElementType());
+    if (barriers)
+      ExpectCopiesOp::create(b, loop.getLoc(), barriers, now.copy, now.comes,
+                             b.getI32IntegerAttr(static_cast<int32_t>(bytes)));
+  }
+
+  void copyBox(OpBuilder &b, StagedLoad &one, const Ahead &now, Value copy, const IRMapping &map) {
+    TensorCopyOp::create(b, one.load.getLoc(),
+                         b.getI32IntegerAttr(static_cast<int32_t>(one.box->number)),
+                         tiles.placeOf(b, *one.box, now.index, map), one.buffer, copy, now.comes,
+                         barriers, now.copy);
+  }
+
   //===--- the loop ---------------------------------------------------------------------------===//
 
   scf::ForOp rebuildLoop(OpBuilder &b, const Ahead &ahead) {
@@ -298,6 +335,8 @@ private:
     if (handedOn)
       inits.append({ahead.copyReadOn, zero});
     llvm::append_range(inits, ahead.carried);
+    if (barriers)
+      inits.push_back(zero);
     unsigned own = loop.getNumRegionIterArgs();
     auto piped = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
                                     loop.getStep(), inits, nullptr, loop.getUnsignedCmp());
@@ -305,13 +344,20 @@ private:
     auto later = piped.getRegionIterArgs().drop_front(own);
     unsigned rings = handedOn ? 2 : 1;
     Ahead now{later[0], later[1], later[2], later[2 * rings],
-              SmallVector<Value>(later.drop_front(2 + 2 * rings))};
+              SmallVector<Value>(later.slice(2 + 2 * rings, carried.size()))};
     Value readCopy = later[3], readOnCopy = later[2 * rings + 1];
 
     // The copies are made from the old body, whose operations move afterwards.
     b.setInsertionPointToStart(piped.getBody());
-    AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(stages - 2)));
-    BarrierOp::create(b, loc);
+    if (barriers)
+      AwaitTensorCopiesOp::create(b, loc, barriers, readCopy, later.back());
+    bool hasOwnCopies = !llvm::all_of(staged, isBox);
+    if (hasOwnCopies)
+      AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(stages - 2)));
+    // Of boxes all threads see what has come, and what runs into the next round has a barrier of
+    // its own before what it read is written over.
+    if (hasOwnCopies || runningSums.empty())
+      BarrierOp::create(b, loc);
     SmallVector<Operation *> copies;
     Ahead next = copyRoundInto(piped.getBody(), now, copies);
     b.setInsertionPointToEnd(piped.getBody());
@@ -329,6 +375,8 @@ private:
     if (handedOn)
       more.append({next.copyReadOn, nextReadOn});
     llvm::append_range(more, next.carried);
+    if (barriers)
+      more.push_back(nextPhase(b, later.back(), nextRead));
     yield->insertOperands(yield->getNumOperands(), more);
     for (StagedLoad &one : staged) {
       OpBuilder at(one.load);
@@ -350,6 +398,15 @@ private:
     return piped;
   }
 
+  /// Of the barriers; each is one phase further when their turn comes again.
+  Value nextPhase(OpBuilder &b, Value phase, Value copy) {
+    Location loc = loop.getLoc();
+    Value begins =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, copy, constant(b, loc, 0));
+    Value other = arith::XOrIOp::create(b, loc, phase, constant(b, loc, 1));
+    return arith::SelectOp::create(b, loc, begins, other, phase);
+  }
+
   Ahead copyRoundInto(Block *block, const Ahead &now, SmallVector<Operation *> &made) {
     OpBuilder b = OpBuilder::atBlockEnd(block);
     Operation *before = &block->back();
@@ -362,61 +419,6 @@ private:
   SmallVector<tt::DotOp> byWarpgroups() {
     return llvm::to_vector(
         llvm::make_filter_range(loop.getBody()->getOps<tt::DotOp>(), isByWarpgroups));
-  }
-
-  /// Both operands lie where nothing is written before the barrier of the next round.
-  bool readsStagedTiles(tt::DotOp dot) const {
-    return llvm::all_of(ValueRange{dot.getA(), dot.getB()}, [](Value operand) {
-      return withoutTranspositions(operand).getDefiningOp<ReadSharedOp>() != nullptr;
-    });
-  }
-
-  /// Moves `copies` behind `behind`; the last of them.
-  static Operation *moveBehind(Operation *behind, ArrayRef<Operation *> copies) {
-    for (Operation *op : copies) {
-      op->moveAfter(behind);
-      behind = op;
-    }
-    return behind;
-  }
-
-  /// The copies follow the start of the round's products, once those of the round before have read
-  /// what they write over. What they need is computed while threads would wait for that.
-  void runIntoNextRound(ArrayRef<tt::DotOp> products, ArrayRef<Operation *> copies) {
-    tt::DotOp last = products.back();
-    OpBuilder b(last);
-    for (tt::DotOp dot : products)
-      dot->setAttr(runsName, b.getUnitAttr());
-    Location loc = last.getLoc();
-    auto pending = b.getI32IntegerAttr(static_cast<int32_t>(products.size()));
-    SmallVector<Operation *> computed, queued;
-    for (Operation *op : copies)
-      (isa<AsyncCopyOp, CommitCopiesOp>(op) ? queued : computed).push_back(op);
-    b.setInsertionPointAfter(moveBehind(last, computed));
-    ReleaseOperandsOp::create(b, loc, pending);
-    moveBehind(BarrierOp::create(b, loc), queued);
-    for (tt::DotOp dot : products)
-      awaitInBranches(dot.getD());
-  }
-
-  /// The copies follow the start of a product, which is awaited behind them, before its first use.
-  void runBesideCopies(tt::DotOp dot, ArrayRef<Operation *> copies) {
-    // What the operands of the product do not need is made behind it as well.
-    OpBuilder b(dot);
-    bool runs = addsAsItIs(dot);
-    if (runs)
-      dot->setAttr(runsName, b.getUnitAttr());
-    Operation *behind = moveBehind(dot, copies);
-    if (!runs)
-      return;
-    if (Operation *user = readsStagedTiles(dot) ? firstUser(dot.getD(), dot->getBlock()) : nullptr;
-        user && behind->isBeforeInBlock(user))
-      b.setInsertionPoint(user);
-    else
-      b.setInsertionPointAfter(behind);
-    auto awaited =
-        AwaitProductsOp::create(b, dot.getLoc(), dot.getType(), dot.getD(), b.getI32IntegerAttr(0));
-    dot.getD().replaceAllUsesExcept(awaited, awaited);
   }
 
   /// The product that the round yields is awaited in the next one, before its first use.
@@ -549,8 +551,10 @@ private:
   const tt::AxisAnalysis &axes;
   const LayoutChoice &layouts;
   TargetAttr target;
+  TensorTiles tiles;
+  Value barriers; ///< of copies by box; null where there are none
   unsigned stages = 0;
-  SmallVector<StagedLoad> staged;
+  std::vector<StagedLoad> staged;
   SmallVector<Value> buffers;
   /// Operations of the body that compute addresses, in order, and the carried values that they use.
   SmallVector<Operation *> slice;
@@ -577,6 +581,8 @@ struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
         if (candidate.plan())
           planned.push_back(std::move(candidate));
       });
+      for (LoopPipeline &loop : planned)
+        loop.holdScalars();
       // Outer loops first: what they share is shared for the inner ones.
       for (LoopPipeline &loop : planned)
         loop.rewrite();

@@ -40,6 +40,8 @@ unsigned alongOf(const codegen::Layout &layout);
 /// One copy of a buffer.
 codegen::SharedTile tileOf(BufferType type);
 uint64_t bytesOf(BufferType type);
+inline constexpr uint64_t barrierBytes = 8;
+inline uint64_t bytesOf(BarriersType type) { return type.getCount() * barrierBytes; }
 
 /// A block's share of the smallest device of a generation.
 uint64_t mostSharedBytes(unsigned sm);

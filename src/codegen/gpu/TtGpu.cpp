@@ -247,4 +247,39 @@ LogicalResult AsyncCopyOp::verify() {
   return success();
 }
 
+LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, unsigned,
+                                    unsigned elementBytes, unsigned swizzle,
+                                    ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                                    ArrayRef<int64_t> box) {
+  // tensor_map_c1
+  constexpr size_t mostDims = 5;
+  if (sizes.empty() || sizes.size() > mostDims || strides.size() != sizes.size() ||
+      box.size() != sizes.size())
+    return emitError() << "expects one to five dims, each with a size, a stride and a box";
+  // tensor_map_c2
+  if (!llvm::is_contained({1U, 2U, 4U, 8U}, elementBytes) ||
+      !llvm::is_contained({16U, 32U, 64U, 128U}, swizzle) || box[0] * elementBytes != swizzle)
+    return emitError() << "expects rows of a box of 16, 32, 64 or 128 bytes, got " << box[0]
+                       << " elements of " << elementBytes << " bytes";
+  // tensor_map_c3
+  constexpr int64_t mostOfBox = 256;
+  if (llvm::any_of(box, [](int64_t extent) { return extent < 1 || extent > mostOfBox; }))
+    return emitError() << "expects a box of 1 to " << mostOfBox << " elements along each dim";
+  return success();
+}
+
+LogicalResult TensorCopyOp::verify() {
+  // tensor_copy_c1
+  auto maps = (*this)->getParentOfType<tt::FuncOp>()->getAttrOfType<ArrayAttr>(tensorMapsName);
+  auto map =
+      maps && getMap() < maps.size() ? dyn_cast<TensorMapAttr>(maps[getMap()]) : TensorMapAttr();
+  if (!map)
+    return emitOpError() << "expects a tensor map of the function, got number " << getMap();
+  // tensor_copy_c2
+  if (getAt().size() != map.getSizes().size())
+    return emitOpError() << "expects a place along each of " << map.getSizes().size()
+                         << " dims, got " << getAt().size();
+  return success();
+}
+
 } // namespace pellucid::ttgpu

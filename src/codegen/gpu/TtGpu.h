@@ -38,6 +38,11 @@ inline constexpr llvm::StringLiteral unitName = "ttgpu.unit";
 /// On a tt.dot by warpgroups: its result is not there before an await_products (unit attribute).
 inline constexpr llvm::StringLiteral runsName = "ttgpu.runs";
 
+/// On a function: tiles may be copied by box.
+inline constexpr llvm::StringLiteral copiesTensorsName = "ttgpu.copies_tensors";
+/// On a function: an array of TensorMapAttr, parameters of the kernel behind its own.
+inline constexpr llvm::StringLiteral tensorMapsName = "ttgpu.tensor_maps";
+
 /// What `op` or a function around it is compiled for; null before choose-products.
 TargetAttr targetOf(mlir::Operation *op);
 /// A layout as an encoding, and back.

@@ -71,7 +71,29 @@ def LayoutAttr : AttrDef<TtGpu_Dialect, "Layout",
   let hasCustomAssemblyFormat = 1;
 }
 
+// One of a function's tensor maps (`ttgpu.tensor_maps`): a tensor in global memory as the copies by
+// box see it, which the run time describes to the hardware for each launch.
+def TensorMapAttr : AttrDef<TtGpu_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  // Dims from the innermost on, whose stride is 1; sizes and strides count elements.
+  let parameters = (ins "unsigned":$argument, "unsigned":$elementBytes, "unsigned":$swizzle,
+      ArrayRefParameter<"int64_t">:$sizes, ArrayRefParameter<"int64_t">:$strides,
+      ArrayRefParameter<"int64_t">:$box);
+  let assemblyFormat = [{
+    `<` `argument` `=` $argument `,` `elementBytes` `=` $elementBytes `,` `swizzle` `=` $swizzle
+    `,` `sizes` `=` `[` $sizes `]` `,` `strides` `=` `[` $strides `]` `,` `box` `=` `[` $box `]` `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 //===--- types --------------------------------------------------------------------------------===//
+
+def BarriersType : TypeDef<TtGpu_Dialect, "Barriers"> {
+  let mnemonic = "barriers";
+  let summary = "barriers in shared memory that copies arrive at (mbarrier)";
+  let parameters = (ins "unsigned":$count);
+  let assemblyFormat = "`<` $count `>`";
+}
 
 def BufferType : TypeDef<TtGpu_Dialect, "Buffer"> {
   let mnemonic = "buffer";
@@ -167,6 +189,54 @@ def AwaitCopiesOp : TtGpuOp<"await_copies",
   let summary = "waits until only so many groups of copies are under way";
   let arguments = (ins I32Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
+}
+
+def AllocBarriersOp : TtGpuOp<"alloc_barriers",
+    [MemoryEffects<[MemAlloc<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "barriers for copies by box; all threads see them, and copies what was in memory";
+  let results = (outs BarriersType:$barriers);
+  let assemblyFormat = "attr-dict `:` type($barriers)";
+}
+
+def FreeBarriersOp : TtGpuOp<"free_barriers",
+    [MemoryEffects<[MemFree<SharedMemoryResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "ends barriers that no thread waits at from here on";
+  let arguments = (ins BarriersType:$barriers);
+  let assemblyFormat = "$barriers attr-dict `:` type($barriers)";
+}
+
+def ExpectCopiesOp : TtGpuOp<"expect_copies", [MemoryEffects<[MemWrite<QueueResource>]>]> {
+  let summary = "says how many bytes of copies by box a barrier's next phase waits for";
+  let arguments = (ins BarriersType:$barriers, I32:$number, I1:$comes, I32Attr:$bytes);
+  let assemblyFormat = [{
+    $bytes `at` $barriers `[` $number `]` `if` $comes attr-dict `:` type($barriers)
+  }];
+}
+
+def TensorCopyOp : TtGpuOp<"tensor_copy",
+    [MemoryEffects<[MemRead<GlobalMemoryResource>, MemWrite<SharedMemoryResource>,
+                    MemWrite<QueueResource>]>]> {
+  let summary = "starts to copy a tile of a tensor to shared memory (cp.async.bulk.tensor)";
+  let description = [{
+    `map` is one of the function's `ttgpu.tensor_maps`; `at` has the place of the tile's first
+    element along each of its dims. Elements outside of the tensor become zero. Where `comes` is
+    false, nothing is copied.
+  }];
+  let arguments = (ins I32Attr:$map, Variadic<I32>:$at, BufferType:$buffer, I32:$copy, I1:$comes,
+      BarriersType:$barriers, I32:$number);
+  let assemblyFormat = [{
+    $map `at` `[` $at `]` `to` $buffer `[` $copy `]` `if` $comes
+    `signals` $barriers `[` $number `]` attr-dict `:` type($buffer) `,` type($barriers)
+  }];
+  let hasVerifier = 1;
+}
+
+def AwaitTensorCopiesOp : TtGpuOp<"await_tensor_copies",
+    [MemoryEffects<[MemWrite<QueueResource>, MemWrite<SharedMemoryResource>]>]> {
+  let summary = "waits until the copies of a barrier's phase are there";
+  let description = "Phases are 0, 1, 0, … from where the barriers are made.";
+  let arguments = (ins BarriersType:$barriers, I32:$number, I32:$phase);
+  let assemblyFormat = "$barriers `[` $number `]` `phase` $phase attr-dict `:` type($barriers)";
 }
 
 def BarrierOp : TtGpuOp<"barrier",

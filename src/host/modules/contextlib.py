@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-class AbstractContextManager:
+from abc import ABC as _ABC
+
+
+class AbstractContextManager(_ABC):
     def __enter__(self):
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, exc_type, exc_value, traceback):
         return None
 
 
@@ -11,13 +14,14 @@ class ContextDecorator:
     def _recreate_cm(self):
         return self
 
-    def __call__(self, function):
+    def __call__(self, func):
+        from functools import wraps
+
+        @wraps(func)
         def inner(*args, **kwargs):
             with self._recreate_cm():
-                return function(*args, **kwargs)
+                return func(*args, **kwargs)
 
-        inner.__name__ = function.__name__
-        inner.__wrapped__ = function
         return inner
 
 
@@ -28,48 +32,94 @@ class closing(AbstractContextManager):
     def __enter__(self):
         return self.thing
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exc_info):
         self.thing.close()
+
+
+class _Redirect(AbstractContextManager):
+    def __init__(self, new_target):
+        self._new_target, self._old_targets = new_target, []
+
+    def __enter__(self):
+        import sys
+
+        self._old_targets.append(getattr(sys, self._stream))
+        setattr(sys, self._stream, self._new_target)
+        return self._new_target
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        import sys
+
+        setattr(sys, self._stream, self._old_targets.pop())
+
+
+class redirect_stdout(_Redirect):
+    _stream = "stdout"
+
+
+class redirect_stderr(_Redirect):
+    _stream = "stderr"
+
+
+class chdir(AbstractContextManager):
+    def __init__(self, path):
+        self.path, self._old = path, []
+
+    def __enter__(self):
+        import os
+
+        self._old.append(os.getcwd())
+        os.chdir(self.path)
+
+    def __exit__(self, *exc_info):
+        import os
+
+        os.chdir(self._old.pop())
 
 
 class ExitStack(AbstractContextManager):
     def __init__(self):
-        self._callbacks = []
+        self._exit_callbacks = []
 
-    def enter_context(self, context):
-        value = context.__enter__()
-        self.push(context)
+    def enter_context(self, cm):
+        kind = type(cm)
+        if not hasattr(cm, "__enter__") or not hasattr(cm, "__exit__"):
+            raise TypeError(f"'{kind.__module__}.{kind.__qualname__}' object does not support the context manager protocol")
+        leave = cm.__exit__
+        value = cm.__enter__()
+        self._exit_callbacks.append(leave)
         return value
 
-    def push(self, context):
-        self._callbacks.append(context.__exit__ if hasattr(context, "__exit__") else context)
-        return context
+    def push(self, exit):
+        self._exit_callbacks.append(exit.__exit__ if hasattr(exit, "__exit__") else exit)
+        return exit
 
-    def callback(self, function, *args, **kwargs):
-        def leave(*exception):
-            function(*args, **kwargs)
+    def callback(self, callback, /, *args, **kwds):
+        def leave(exc_type, exc_value, traceback):
+            callback(*args, **kwds)
 
-        self._callbacks.append(leave)
-        return function
+        self._exit_callbacks.append(leave)
+        return callback
 
     def pop_all(self):
         other = type(self)()
-        other._callbacks, self._callbacks = self._callbacks, []
+        other._exit_callbacks, self._exit_callbacks = self._exit_callbacks, []
         return other
 
     def close(self):
         self.__exit__(None, None, None)
 
-    def __exit__(self, *exception):
-        error = exception
-        swallowed = False
-        while self._callbacks:
-            leave = self._callbacks.pop()
+    def __exit__(self, *exc_info):
+        current, swallowed = exc_info[1], False
+        while self._exit_callbacks:
+            leave = self._exit_callbacks.pop()
             try:
-                if leave(*error) and error[1] is not None:
-                    error, swallowed = (None, None, None), True
-            except Exception as new:
-                error, swallowed = (type(new), new, None), False
-        if error[1] is not None and error[1] is not exception[1]:
-            raise error[1]
-        return swallowed and exception[1] is not None
+                if leave(None if current is None else type(current), current, None) and current is not None:
+                    current, swallowed = None, True
+            except BaseException as new:
+                if new is not current and new.__context__ is None:
+                    new.__context__ = current
+                current, swallowed = new, False
+        if current is not None and current is not exc_info[1]:
+            raise current
+        return swallowed and exc_info[1] is not None

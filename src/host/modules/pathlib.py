@@ -165,6 +165,14 @@ class Path(PurePath):
         with self.open("w", encoding=encoding, errors=errors, newline=newline) as file:
             return file.write(data)
 
+    def read_bytes(self):
+        with open(self, "rb") as file:
+            return file.read()
+
+    def write_bytes(self, data):
+        with open(self, "wb") as file:
+            return file.write(data)
+
     def mkdir(self, mode=511, parents=False, exist_ok=False):
         if parents and not self.parent.exists():
             self.parent.mkdir(parents=True, exist_ok=True)

@@ -183,12 +183,80 @@ class Random:
             u, c, low, high = 1.0 - u, 1.0 - c, high, low
         return low + (high - low) * _math.sqrt(u * c)
 
-    def betavariate(self, alpha, beta):
-        raise NotImplementedError("random.betavariate")
-
     def gammavariate(self, alpha, beta):
-        raise NotImplementedError("random.gammavariate")
+        if alpha <= 0.0 or beta <= 0.0:
+            raise ValueError("gammavariate: alpha and beta must be > 0.0")
+        if alpha > 1.0:
+            ainv = _math.sqrt(2.0 * alpha - 1.0)
+            bbb, ccc = alpha - _LOG4, alpha + ainv
+            while True:
+                u1 = self.random()
+                if not 1e-7 < u1 < 0.9999999:
+                    continue
+                u2 = 1.0 - self.random()
+                v = _math.log(u1 / (1.0 - u1)) / ainv
+                x = alpha * _math.exp(v)
+                z = u1 * u1 * u2
+                r = bbb + ccc * v - x
+                if r + _SG_MAGICCONST - 4.5 * z >= 0.0 or r >= _math.log(z):
+                    return x * beta
+        if alpha == 1.0:
+            return -_math.log(1.0 - self.random()) * beta
+        while True:
+            u = self.random()
+            b = (_math.e + alpha) / _math.e
+            p = b * u
+            x = p ** (1.0 / alpha) if p <= 1.0 else -_math.log((b - p) / alpha)
+            u1 = self.random()
+            if p > 1.0:
+                if u1 <= x ** (alpha - 1.0):
+                    return x * beta
+            elif u1 <= _math.exp(-x):
+                return x * beta
 
+    def betavariate(self, alpha, beta):
+        y = self.gammavariate(alpha, 1.0)
+        return y / (y + self.gammavariate(beta, 1.0)) if y else 0.0
+
+    def paretovariate(self, alpha):
+        return (1.0 - self.random()) ** (-1.0 / alpha)
+
+    def weibullvariate(self, alpha, beta):
+        return alpha * (-_math.log(1.0 - self.random())) ** (1.0 / beta)
+
+    def vonmisesvariate(self, mu, kappa):
+        if kappa <= 1e-6:
+            return 2 * _math.pi * self.random()
+        s = 0.5 / kappa
+        r = s + _math.sqrt(1.0 + s * s)
+        while True:
+            z = _math.cos(_math.pi * self.random())
+            d = z / (r + z)
+            u = self.random()
+            if u < 1.0 - d * d or u <= (1.0 - d) * _math.exp(d):
+                break
+        q = 1.0 / r
+        f = (q + z) / (1.0 + q * z)
+        angle = _math.acos(f)
+        return (mu + angle if self.random() > 0.5 else mu - angle) % (2 * _math.pi)
+
+    def binomialvariate(self, n=1, p=0.5):
+        if n < 0:
+            raise ValueError("n must be non-negative")
+        if p <= 0.0 or p >= 1.0:
+            if p in (0.0, 1.0):
+                return n if p else 0
+            raise ValueError("p must be in the range 0.0 <= p <= 1.0")
+        if n == 1:
+            return int(self.random() < p)
+        raise NotImplementedError("random.binomialvariate of more than one trial")
+
+    def randbytes(self, n):
+        return self.getrandbits(n * 8).to_bytes(n, "little")
+
+
+_LOG4 = _math.log(4.0)
+_SG_MAGICCONST = 1.0 + _math.log(4.5)
 
 _inst = Random()
 seed = _inst.seed
@@ -208,3 +276,10 @@ gauss = _inst.gauss
 getstate = _inst.getstate
 setstate = _inst.setstate
 getrandbits = _inst.getrandbits
+gammavariate = _inst.gammavariate
+betavariate = _inst.betavariate
+paretovariate = _inst.paretovariate
+weibullvariate = _inst.weibullvariate
+vonmisesvariate = _inst.vonmisesvariate
+binomialvariate = _inst.binomialvariate
+randbytes = _inst.randbytes

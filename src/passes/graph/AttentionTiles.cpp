@@ -26,6 +26,42 @@ struct TileRow {
   AttentionTiles single, twice; ///< of f32 and f64
 };
 
+/// About what a block of rows costs beside its products, as rows: keys are turned round and values
+/// copied once for each; a block of keys moves sums and maxima once.
+constexpr int64_t rowsOfBlock = 8;
+
+/// The multiple of `block` from `size` on.
+int64_t wholeBlocks(int64_t size, int64_t block) { return (size + block - 1) / block * block; }
+
+/// Scores that tiles of `rows` x `keys` compute, of a causal mask those that are looked at, too.
+int64_t scoresOf(int64_t allRows, int64_t allKeys, bool causal, int64_t rows, int64_t keys) {
+  int64_t scores = 0;
+  for (int64_t first = 0; first < allRows; first += rows) {
+    int64_t seen = causal ? std::min(first + rows, allKeys) : allKeys;
+    scores += (rows + rowsOfBlock) * (wholeBlocks(seen, keys) / keys * (keys + rowsOfBlock));
+  }
+  return scores;
+}
+
+/// On a CPU, of sizes that are known: smaller tiles where those of `tiles` are largely padding or
+/// masked off.
+void fitSizes(AttentionTiles &tiles, int64_t rows, int64_t keys, bool causal) {
+  constexpr int64_t longRows = 8192, least = 32;
+  if (rows > longRows)
+    return;
+  AttentionTiles best = tiles;
+  double cost = static_cast<double>(scoresOf(rows, keys, causal, tiles.rows, tiles.keys));
+  for (int64_t high = tiles.rows; high >= least; high /= 2)
+    for (int64_t wide = tiles.keys; wide >= least; wide /= 2) {
+      double now = static_cast<double>(scoresOf(rows, keys, causal, high, wide));
+      if (now > 0.95 * cost)
+        continue;
+      cost = now;
+      best.rows = high, best.keys = wide;
+    }
+  tiles = best;
+}
+
 /// On a CPU scores, sums and a block of keys and values stay in the first two levels of cache.
 AttentionTiles cpuTiles(int64_t width, DataType compute) {
   bool wide = width > 128 || compute == DataType::Float64;
@@ -95,8 +131,11 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   }
   tiles.rows = std::max<int64_t>(16, chooseBlock(rows, symbols, tiles.rows));
   tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
-  if (forCpu)
+  if (forCpu) {
+    if (rows.constant() && spec.keys.constant())
+      fitSizes(tiles, *rows.constant(), *spec.keys.constant(), spec.causal && !spec.sharesRows);
     return tiles;
+  }
   if (byteSize(spec.query.dtype) == 2)
     fitFewRows(tiles, width);
   int64_t mostKeys = symbols.range(spec.keys).max;

@@ -2,6 +2,7 @@
 #include "passes/graph/Idioms.h"
 
 #include "graph/ops/AttentionDims.h"
+#include "graph/ops/ConvolutionDims.h"
 #include "support/Diagnostics.h"
 
 #include <algorithm>
@@ -98,6 +99,8 @@ public:
         made = groupedAttention(*node);
       if (!made)
         made = scaledAttention(*node);
+      if (!made)
+        made = convolutionOfElements(*node);
       if (!made || !(made->type() == node->result()->type()))
         continue;
       made->producer()->stackNote = node->stackNote;
@@ -248,6 +251,79 @@ private:
         kwargs.emplace_back(name, argument);
     kwargs.emplace_back("scale", Argument(*scale * found->second));
     return call(node, "aten.scaled_dot_product_attention.default", node.args(), std::move(kwargs));
+  }
+
+  /// A transposed convolution whose kernel is as long as its step: each element of the input makes
+  /// a block of the result alone, which is a product for all blocks, whose elements are then put
+  /// side by side. As a convolution it would go over the zeros between the elements.
+  Value *convolutionOfElements(Node &node) {
+    if (!node.calls("aten.convolution.default"))
+      return nullptr;
+    auto convolution = callOf(node, registry, program.symbols);
+    if (!convolution || !convolution->flag("transposed"))
+      return nullptr;
+    ConvolutionDims dims = convolutionDims(*convolution);
+    auto all = [](const std::vector<int64_t> &values, int64_t value) {
+      return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
+    };
+    if (dims.groups != 1 || dims.kernel != dims.stride || all(dims.kernel, 1) ||
+        !all(dims.padding, 0) || !all(dims.dilation, 1) || !all(dims.outputPadding, 0))
+      return nullptr;
+    size_t spatial = dims.spatial();
+    int64_t block = 1;
+    for (int64_t extent : dims.kernel)
+      block *= extent;
+    using List = Argument::List;
+    auto number = [](size_t value) { return Argument(static_cast<int64_t>(value)); };
+    // The weight's output channels and places first.
+    List order{number(1)}, ones, none, places{Argument(dims.batch), Argument(dims.outputChannels)};
+    List split{number(0), number(1)}, size{Argument(dims.batch), Argument(dims.outputChannels)};
+    for (size_t d = 0; d < spatial; ++d) {
+      order.push_back(number(2 + d));
+      ones.push_back(number(1));
+      none.push_back(number(0));
+      places.emplace_back(dims.kernel[d]);
+    }
+    order.push_back(number(0));
+    for (size_t d = 0; d < spatial; ++d) {
+      places.emplace_back(dims.input[d]);
+      split.push_back(number(2 + spatial + d));
+      split.push_back(number(2 + d));
+      size.emplace_back(dims.output[d]);
+    }
+    List matrix{Argument(dims.outputChannels * block), Argument(dims.inputChannels)};
+    matrix.insert(matrix.end(), ones.begin(), ones.end());
+    Value *weight =
+        contiguous(node, call(node, "aten.permute.default", {convolution->value("weight"), order}));
+    weight = weight ? call(node, "aten.view.default", {weight, matrix}) : nullptr;
+    Value *bias = convolution->has("bias") ? convolution->value("bias") : nullptr;
+    if (weight && bias) {
+      bias = call(node, "aten.unsqueeze.default", {bias, int64_t(1)});
+      bias = bias ? call(node, "aten.expand.default",
+                         {bias, List{Argument(dims.outputChannels), Argument(block)}})
+                  : nullptr;
+      bias = bias ? contiguous(node, bias) : nullptr;
+      bias = bias ? call(node, "aten.view.default",
+                         {bias, List{Argument(dims.outputChannels * block)}})
+                  : nullptr;
+      if (!bias)
+        return nullptr;
+    }
+    if (!weight)
+      return nullptr;
+    Value *made = call(node, "aten.convolution.default",
+                       {convolution->value("input"), weight, bias ? Argument(bias) : Argument(),
+                        ones, none, ones, false, none, int64_t(1)});
+    made = made ? call(node, "aten.view.default", {made, places}) : nullptr;
+    made = made ? call(node, "aten.permute.default", {made, split}) : nullptr;
+    made = made ? contiguous(node, made) : nullptr;
+    return made ? call(node, "aten.view.default", {made, size}) : nullptr;
+  }
+
+  Value *contiguous(const Node &node, Value *value) {
+    return value ? call(node, "aten.clone.default", {value},
+                        {{"memory_format", Argument("contiguous_format")}})
+                 : nullptr;
   }
 
   Program &program;

@@ -45,6 +45,7 @@ struct TextOperand {
   symbolic::Expr offset = 0;
   bool offsetIsArgument = false;    ///< even where it is known: one kernel serves several places
   std::vector<size_t> windows = {}; ///< of the spec's: it is read inside of all of them only
+  int64_t every = 1;                ///< of rows: along them it moves once in so many places
 };
 
 /// The indices along `dim` from `from` up to and without `to`: a part of a tensor that is joined
@@ -97,6 +98,10 @@ struct ReductionRule {
   std::string helper;         ///< a function that `across` calls
   DataType accumulate = DataType::Float32;
   bool keepsPlace = false; ///< the state is also `place`, an int64: -1 where there is none
+  /// `acc` is a mean; the state is also `spread`, the sum of squared distances from it, and
+  /// `count`. Of states `in0`, `in1` and `in2` one is made by `merge`.
+  bool keepsSpread = false;
+  std::vector<std::string> merge = {};
 };
 
 /// out[kept…] = finalize(combine over reduced… of value(inputs[kept…, reduced…])). Strides of the

@@ -43,7 +43,7 @@ Node *LaunchEmitter::emit(KernelText text, const std::vector<Value *> &inputs,
   return emit(std::move(variants), inputs, outputs, where);
 }
 
-/// Pointers to memory made for this launch, which gets a place of its own.
+/// Pointers to memory made for this launch or those before it, which gets a place of its own.
 static std::vector<size_t> separateTargets(const std::vector<Value *> &inputs,
                                            const std::vector<LaunchEmitter::Target> &outputs,
                                            const OperatorRegistry &registry) {
@@ -54,8 +54,7 @@ static std::vector<size_t> separateTargets(const std::vector<Value *> &inputs,
     roots.push_back(aliasRoot(output.value, registry));
   std::vector<size_t> separate;
   for (size_t i = inputs.size(); i < roots.size(); ++i)
-    if (outputs[i - inputs.size()].access == Access::Write &&
-        roots[i]->producer()->calls(emptyTarget) &&
+    if (roots[i]->producer()->calls(emptyTarget) &&
         std::count(roots.begin(), roots.end(), roots[i]) == 1)
       separate.push_back(i);
   return separate;

@@ -64,6 +64,11 @@ public:
   /// The same for each of node's results.
   void replaceAll(graph::Node &node, const std::vector<graph::Value *> &values);
   void replaceAll(graph::Node &node, const graph::Node &launch);
+  /// Where nothing reads its result.
+  void eraseUnused(graph::Node &node) {
+    if (node.result()->users().empty())
+      erase(node);
+  }
   bool isGone(const graph::Node *node) const { return gone.count(node) != 0; }
 
 private:

@@ -431,6 +431,8 @@ Value *ProductLowering::emit(const Described &product, const std::vector<Value *
   const GemmSpec &spec = product.spec;
   if (auto other = withColumnsInBatch(spec); other && multipliesWell(*other))
     return emit({std::move(*other), product.a, product.b, product.bias}, inputs, type, where);
+  if (Value *out = emitAsSums(product, inputs, type, where))
+    return out;
   std::vector<ProductChoice> choices =
       chooseProductTiles(spec, device, isFloat(spec.accumulate), program.symbols);
   if (choices.front().tile.splits > 1)
@@ -446,6 +448,43 @@ Value *ProductLowering::emit(const Described &product, const std::vector<Value *
   return emitter
       .emit(std::move(variants), operands, {{emitter.emptyLike(type), Access::Write}}, where)
       ->result();
+}
+
+/// Of f32 and f64 and a single row or column: threads would multiply most of each tile for nothing,
+/// and the matrix is read once at the memory's rate by what adds up rows.
+Value *ProductLowering::emitAsSums(const Described &product, const std::vector<Value *> &inputs,
+                                   const TensorType &type, const SourceLocation &where) {
+  const GemmSpec &spec = product.spec;
+  bool isRow = spec.m.constant() == 1, isColumn = spec.n.constant() == 1;
+  size_t batch = spec.batch.size();
+  if (device.sm == 0 || isRow == isColumn || program.symbols.range(spec.k).min < 1 ||
+      product.bias || !inputs.empty() || !spec.body.empty() || spec.alpha != 1 || spec.rowsApart ||
+      !spec.borders.empty() || spec.depth.size() != 1 || spec.columns.size() != 1 ||
+      !isFloat(spec.accumulate) || spec.a.dtype != spec.accumulate ||
+      spec.a.strides.size() != batch + 2 || spec.b.strides.size() != batch + 2 ||
+      !(type.strides == contiguousStrides(type.shape)))
+    return nullptr;
+  ReductionSpec sums;
+  sums.name = spec.name;
+  sums.kept = spec.batch;
+  sums.kept.push_back(isColumn ? spec.m : spec.n);
+  sums.reduced = {spec.k};
+  // a lies by rows and k, b by k and columns.
+  TextOperand a = spec.a, b = spec.b;
+  if (isRow)
+    a.strides[batch] = 0;
+  b.strides[batch] = isColumn ? Expr(0) : spec.b.strides[batch + 1];
+  b.strides[batch + 1] = spec.b.strides[batch];
+  sums.inputs = {a, b};
+  sums.value = "in0 * in1";
+  sums.rule.identity = "0";
+  sums.rule.step = {"acc = acc + v"};
+  sums.rule.across = {"acc = tl.sum(acc, axis=AXIS)"};
+  sums.rule.accumulate = spec.accumulate;
+  sums.type = spec.type;
+  sums.output = {spec.type, contiguousStrides(sums.kept), 0};
+  TensorType made(spec.type, type.shape, type.device);
+  return emitReduction(emitter, std::move(sums), {product.a, product.b}, {made}, where, false)[0];
 }
 
 /// Programs for parts of k store partial sums; then one launch adds them up, always in the same
@@ -496,6 +535,15 @@ Value *ProductLowering::emitParts(const Described &product, const ProductTile &t
   finish.body.insert(finish.body.end(), spec.body.begin(), spec.body.end());
   finish.results = {spec.result};
   finish.outputs = {ofRows(spec.output)};
+  // The parts are one operand.
+  std::vector<Value *> distinct;
+  for (Value *operand : operands) {
+    auto known = std::find(distinct.begin(), distinct.end(), operand);
+    finish.pointers.push_back(static_cast<size_t>(known - distinct.begin()));
+    if (known == distinct.end())
+      distinct.push_back(operand);
+  }
+  operands = distinct;
   return emitter.emit(writePointwise(std::move(finish), program.symbols), operands,
                       {emitter.emptyLike(type), Access::Write}, where);
 }

@@ -55,6 +55,8 @@ private:
   graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
                      const graph::TensorType &type, const SourceLocation &where);
   bool multipliesWell(const GemmSpec &spec) const;
+  graph::Value *emitAsSums(const Described &product, const std::vector<graph::Value *> &inputs,
+                           const graph::TensorType &type, const SourceLocation &where);
   graph::Value *emitParts(const Described &product, const ProductTile &tile,
                           const std::vector<graph::Value *> &inputs, const graph::TensorType &type,
                           const SourceLocation &where);

@@ -2,6 +2,7 @@
 #include "passes/graph/LowerRows.h"
 
 #include "graph/FakeRules.h"
+#include "passes/graph/KernelWriter.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/RowText.h"
 
@@ -23,6 +24,40 @@ bool isReducedRow(const Node &node, const OperatorRegistry &registry) {
   return isRow(node, registry) && registry.find(node.target())->row.isReduced();
 }
 
+/// An operand beside a dense tensor of `shape`, as one of the same elements seen as `rows`: it has
+/// all elements, one, or one for each index of one dim of which each row has a part, as the
+/// channels of a group have. nullopt where it is none of these.
+std::optional<TextOperand> placedInRows(const TensorType &type, const std::vector<Expr> &shape,
+                                        const std::vector<Expr> &rows, const SymbolTable &symbols) {
+  TextOperand whole = broadcastOperand(type, shape, symbols);
+  TextOperand placed{type.dtype, std::vector<Expr>(rows.size(), Expr(0)), whole.offset};
+  if (whole.strides == contiguousStrides(shape)) {
+    placed.strides = contiguousStrides(rows);
+    return placed;
+  }
+  std::optional<size_t> moving;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (whole.strides[d].constant() == 0 || shape[d].constant() == 1)
+      continue;
+    if (moving)
+      return std::nullopt;
+    moving = d;
+  }
+  if (!moving)
+    return placed;
+  auto inner = passes::product(shape, *moving + 1, shape.size()).constant(),
+       count = shape[*moving].constant(), length = rows.back().constant(),
+       groups = rows.size() > 1 ? rows[rows.size() - 2].constant() : std::nullopt;
+  constexpr int64_t longest = int64_t(1) << 31;
+  if (!inner || !count || !length || !groups || *inner < 1 || *length >= longest ||
+      *length % *inner != 0 || *groups * *length != *count * *inner)
+    return std::nullopt;
+  placed.every = *inner;
+  placed.strides.back() = whole.strides[*moving];
+  placed.strides[rows.size() - 2] = whole.strides[*moving] * (*length / *inner);
+  return placed;
+}
+
 /// One row operator and what is fused into it.
 class RowLowering {
 public:
@@ -40,12 +75,18 @@ public:
     group.divisionFails = forCpu;
   }
 
-  void lower(Node &root, const std::vector<Node *> &members) {
+  /// `view`: what the members see the row's result as, if not as it is.
+  void lower(Node &root, const std::vector<Node *> &members, Node *view = nullptr) {
     takeProducers();
     takeStored(root);
     takeRow();
     size_t before = group.body.size();
     group.names[node.result()] = "made";
+    if (view) {
+      group.names[view->result()] = "made";
+      seenAs = view->result();
+      ofRow = group.inputs.size();
+    }
     for (const Node *member : members)
       addToGroup(group, *member, emitter.registry, symbols);
     spec.after.assign(group.body.begin() + static_cast<long>(before), group.body.end());
@@ -56,7 +97,10 @@ public:
       placeReduced(type);
     else
       place(type);
-    emit(root, type, members);
+    std::vector<Node *> replaced = members;
+    if (view)
+      replaced.push_back(view);
+    emit(root, type, replaced);
   }
 
   /// `gather`: of one element per row.
@@ -203,9 +247,13 @@ private:
     // Softmax of one value: a row of one.
     if (from.rank() == 0)
       spec.shape = {1};
-    for (const Value *value : group.inputs)
-      spec.inputs.push_back(placed(value->type()));
-    spec.output = placed(type);
+    for (size_t i = 0; i < group.inputs.size(); ++i) {
+      const TensorType &own = group.inputs[i]->type();
+      spec.inputs.push_back(seenAs && i >= ofRow
+                                ? *placedInRows(own, seenAs->type().shape, from.shape, symbols)
+                                : placed(own));
+    }
+    spec.output = seenAs ? TextOperand{type.dtype, contiguousStrides(from.shape), 0} : placed(type);
     if (stored)
       spec.stored = {placed(stored->type())};
     mergeRow();
@@ -267,11 +315,29 @@ private:
   Value *input = nullptr, *picked = nullptr, *stored = nullptr;
   TensorType from;
   size_t rowDims = 1, first = 0;
+  const Value *seenAs = nullptr; ///< what is beside it is an operand from number `ofRow` on
+  size_t ofRow = 0;
   PointwiseGroup group;
   std::vector<Node *> producers;
   std::vector<size_t> order;
   RowSpec spec;
 };
+
+/// A dense view of a norm along the last dim that nothing else reads, as that of a group norm.
+bool isSeenNorm(const Value &value, const OperatorRegistry &registry) {
+  const Node *view = value.producer();
+  const Operator *op =
+      view->isCall() && !view->isLaunch() ? registry.find(view->target()) : nullptr;
+  Value *from = op && op->kind == Operator::Kind::View ? view->arg(0).value() : nullptr;
+  if (!from || !from->isTensor() || from->users().size() != 1 ||
+      !isRow(*from->producer(), registry) ||
+      !registry.find(from->producer()->target())->row.isNorm())
+    return false;
+  const TensorType &type = value.type(), &rows = from->type();
+  return type.dtype == rows.dtype && rows.rank() > 1 && rows.shape != type.shape &&
+         type.strides == contiguousStrides(type.shape) &&
+         rows.strides == contiguousStrides(rows.shape) && type.numel() == rows.numel();
+}
 
 } // namespace
 
@@ -289,10 +355,19 @@ bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Nod
   auto inside = [&](const Node *user) {
     return std::find(members.begin(), members.end(), user) != members.end();
   };
-  Node *row = nullptr;
+  Node *row = nullptr, *view = nullptr;
   for (const Node *member : members)
     member->forEachOperand([&](Value *value) {
       Node *producer = value->producer();
+      if (!row && !forCpu && value->isTensor() && isSeenNorm(*value, emitter.registry)) {
+        const auto &users = value->users();
+        bool only = std::all_of(users.begin(), users.end(), inside);
+        if (only && value->type().shape == root.result()->type().shape) {
+          view = producer;
+          row = producer->arg(0).value()->producer();
+        }
+        return;
+      }
       if (row || !value->isTensor() || !isRow(*producer, emitter.registry) ||
           isReducedRow(*producer, emitter.registry))
         return;
@@ -308,12 +383,20 @@ bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Nod
     return false;
   PointwiseGroup trial;
   trial.divisionFails = forCpu;
-  trial.names[row->result()] = "made";
+  trial.names[(view ? view : row)->result()] = "made";
   for (const Node *member : members)
     addToGroup(trial, *member, emitter.registry, emitter.program.symbols);
   if (trial.usesIndex || trial.hasChecks)
     return false;
-  RowLowering(emitter, *row, forCpu).lower(root, members);
+  const TensorType &type = root.result()->type();
+  if (view && type.strides != contiguousStrides(type.shape))
+    return false;
+  for (const Value *input : trial.inputs)
+    if (view &&
+        (!input->isTensor() || !placedInRows(input->type(), type.shape, row->result()->type().shape,
+                                             emitter.program.symbols)))
+      return false;
+  RowLowering(emitter, *row, forCpu).lower(root, members, view);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "graph/HostSteps.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
+#include "passes/graph/LowerRowRegions.h"
 #include "passes/graph/LowerRows.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
@@ -106,7 +107,7 @@ private:
     program.main.setInsertionPoint(&node);
     std::vector<Node *> nodes = collectProducers(node, true, type.shape, registry);
     if (products.lowerConsumers(node, nodes) || lowerRowConsumers(emitter, node, nodes, forCpu) ||
-        lowerReductionConsumers(node, nodes))
+        (!forCpu && lowerRowRegion(emitter, node)) || lowerReductionConsumers(node, nodes))
       return;
     // A processor copies parts faster than it asks of each element which one it belongs to.
     lowerGroup(node, collectProducers(node, true, type.shape, registry,
@@ -212,14 +213,69 @@ private:
     return true;
   }
 
+  /// A sum of squared distances from the mean of the same elements, as a variance is opened into.
+  struct Spread {
+    Value *of = nullptr;
+    Node *square, *distance, *mean;
+  };
+  std::optional<Spread> spreadOf(const Node &sum, const std::vector<int64_t> &dims) const {
+    auto isUsedBy = [](const Node &node, const Node &user) {
+      const auto &users = node.result()->users();
+      return std::all_of(users.begin(), users.end(), [&](const Node *one) { return one == &user; });
+    };
+    auto isCall = [](const Value *value, std::string_view target, size_t arguments) {
+      const Node *node = value ? value->producer() : nullptr;
+      return node && node->calls(target) && node->args().size() == arguments &&
+             node->kwargs().empty();
+    };
+    Value *square = sum.arg(0).value();
+    if (!sum.calls("aten.sum.dim_IntList") || !isCall(square, "aten.mul.Tensor", 2))
+      return std::nullopt;
+    Value *distance = square->producer()->arg(0).value();
+    if (distance != square->producer()->arg(1).value() || !isCall(distance, "aten.sub.Tensor", 2) ||
+        !isUsedBy(*square->producer(), sum) ||
+        !isUsedBy(*distance->producer(), *square->producer()))
+      return std::nullopt;
+    Value *of = distance->producer()->arg(0).value(), *mean = distance->producer()->arg(1).value();
+    bool isFloat = of && of->isTensor() && byteSize(of->type().dtype) >= 4;
+    if (!isFloat || !isCall(mean, "aten.mean.dim", 3) || mean->producer()->arg(0).value() != of ||
+        mean->producer()->arg(2).as<bool>() != true ||
+        of->type().dtype != sum.result()->type().dtype)
+      return std::nullopt;
+    auto call = callOf(*mean->producer(), registry, program.symbols);
+    if (reducedDims(*call, of->type()) != dims)
+      return std::nullopt;
+    return Spread{of, square->producer(), distance->producer(), mean->producer()};
+  }
+
   /// With `root`, the pointwise group `members` goes on from the result and is replaced instead.
   void lowerReduction(Node &node, Node *root = nullptr, const std::vector<Node *> &members = {}) {
+    if (!root && !forCpu && lowerRowRegion(emitter, node))
+      return;
     auto call = callOf(node, registry, program.symbols);
     Value *self = call->args[0].value();
     const TensorType from = self->type(), type = node.result()->type();
     program.main.setInsertionPoint(root ? root : &node);
-    std::vector<Node *> producers = collectProducers(node, false, from.shape, registry);
-    PointwiseGroup group = groupOf(producers);
+    std::vector<int64_t> dims = reducedDims(*call, from);
+    Node *wide = nullptr;
+    auto spread = forCpu ? std::nullopt : spreadOf(node, dims);
+    std::vector<Node *> producers;
+    PointwiseGroup group;
+    group.divisionFails = forCpu;
+    if (spread) {
+      // The mean's own reading is spared; what widens the elements is done again.
+      self = spread->of;
+      producers = {spread->distance, spread->square};
+      Node *maker = self->producer();
+      if (isPointwise(*maker, registry) && self->type().shape == from.shape &&
+          (maker->calls("aten._to_copy.default") || maker->calls("aten.to.dtype"))) {
+        addToGroup(group, *maker, registry, program.symbols);
+        wide = maker;
+      }
+    } else {
+      producers = collectProducers(node, false, from.shape, registry);
+      group = groupOf(producers);
+    }
     std::string value = group.names.count(self) ? group.names.at(self) : "in0";
     if (!group.names.count(self)) {
       group.inputs.push_back(self);
@@ -227,7 +283,6 @@ private:
     }
     ReductionSpec spec;
     spec.name = emitter.kernelName({&node}, "reduce");
-    std::vector<int64_t> dims = reducedDims(*call, from);
     std::vector<size_t> order;
     for (size_t d = 0; d < from.rank(); ++d)
       if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end()) {
@@ -247,7 +302,7 @@ private:
     }
     spec.output.dtype = type.dtype;
     spec.output.strides = contiguousStrides(spec.kept);
-    spec.rule = reductionRule(*call, from.dtype, type.dtype);
+    spec.rule = spread ? spreadRule(from.dtype) : reductionRule(*call, from.dtype, type.dtype);
     spec.type = type.dtype;
     spec.body = group.body;
     if (root) {
@@ -283,6 +338,10 @@ private:
                 [](const Node *a, const Node *b) { return a->isBefore(b); });
     }
     emitter.replace(root ? *root : node, results[0], producers);
+    if (spread)
+      emitter.eraseUnused(*spread->mean);
+    if (wide)
+      emitter.eraseUnused(*wide);
     if (extreme)
       emitter.replace(*extreme, results[1]);
   }
@@ -343,6 +402,18 @@ private:
            });
   }
 
+  /// Parts of few elements along the last dim: a launch for each would write a part of every
+  /// sector.
+  static bool areInterleaved(const std::vector<Value *> &parts, const TensorType &type,
+                             size_t dim) {
+    constexpr int64_t mostElements = 64;
+    return dim + 1 == type.rank() && type.rank() > 1 && type.strides.back().constant() == 1 &&
+           type.shape.back().constantOr(mostElements + 1) <= mostElements &&
+           std::all_of(parts.begin(), parts.end(), [&](const Value *part) {
+             return part->type().rank() == type.rank() && part->type().dtype == type.dtype;
+           });
+  }
+
   /// Every part lies along the last dim, and none begins within 16 bytes of another: one launch
   /// reads and writes vectors.
   static bool liesInVectors(const std::vector<Value *> &parts, const TensorType &type, size_t dim) {
@@ -367,8 +438,11 @@ private:
       return part->users().size() == 1 && isPointwise(*part->producer(), registry);
     });
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
-    if (!forCpu && (computes || liesInVectors(parts, type, dim)) &&
-        isJoin(node, registry, program.symbols))
+    // Of parts that are computed each would be computed for all elements.
+    constexpr size_t fewParts = 4, mostParts = 8;
+    bool isCopied = liesInVectors(parts, type, dim) || areInterleaved(parts, type, dim);
+    if (!forCpu && (computes || isCopied) &&
+        isJoin(node, registry, program.symbols, computes ? fewParts : mostParts))
       return lowerGroup(node, {&node});
     Value *out = emitter.emptyLike(type);
     Expr at = 0;

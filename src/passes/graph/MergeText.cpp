@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders of lines on a device. Elements are distributed by one digit of their keys after the other,
 // least first (docs/design/0066): short lines within a block, longer ones by a launch for each
-// digit, in which a tile looks back at how many of each digit the tiles before it have. Packed
-// numbers that fill their words, and lines of more than 2^30, are sorted by tiles, of which two
-// runs become one until a run is a line (docs/design/0034). What is equal cannot occur: a packed
-// number holds its place.
+// digit, in which a tile looks back at how many of each digit the tiles before it have. Numbers
+// that are packed already are sorted by tiles, of which two runs become one until a run is a line
+// (docs/design/0034). What is equal cannot occur: a packed number holds its place.
 #include "passes/graph/ScatterText.h"
 #include "passes/graph/SortText.h"
 
@@ -19,11 +18,11 @@ constexpr int64_t heldLine = 8192;      ///< of the longest line that one progra
 constexpr int64_t leastByDigits = 1024; ///< shorter lines are compared
 constexpr int64_t digitTile = 4096;     ///< numbers of which one program distributes
 constexpr int64_t digitBits = 8, bins = int64_t(1) << digitBits;
-constexpr int64_t lookedAt = 16; ///< tiles before that one look takes in
-constexpr int64_t tickets = 32;  ///< words in front of what is counted
-constexpr int64_t mostByDigits = int64_t(1) << 30;
-constexpr int64_t mergedTile = 2048; ///< numbers that one program of a merge writes
-constexpr int64_t probes = 128;      ///< places that one round of a search looks at
+constexpr int64_t lookedAt = 16;                 ///< tiles before that one look takes in
+constexpr int64_t tickets = 32;                  ///< words in front of what is counted
+constexpr int64_t mostInWord = int64_t(1) << 30; ///< counts that two marks fit above in 32 bits
+constexpr int64_t mergedTile = 2048;             ///< numbers that one program of a merge writes
+constexpr int64_t probes = 128;                  ///< places that one round of a search looks at
 constexpr int64_t longestLine = int64_t(1) << 32;
 
 std::string number(int64_t value) { return std::to_string(value); }
@@ -96,7 +95,7 @@ public:
     sequence.steps.push_back({sortTiles(round, false), {from}, {to}});
     for (int64_t run = sortedTile; run < longest; run *= 2) {
       std::swap(from, to);
-      sequence.steps.push_back({mergeRuns(round, run, false), {from}, {to}});
+      sequence.steps.push_back({mergeRuns(run), {from}, {to}});
     }
     return to;
   }
@@ -110,22 +109,7 @@ private:
       sequence.steps.push_back({sortTiles(round, true), reads, results});
       return;
     }
-    if (longest <= mostByDigits)
-      return sortByDigits(round, order, results);
-    size_t from = sequence.buffer(packing.type(), {lines, length});
-    size_t to = sequence.buffer(packing.type(), {lines, length});
-    sequence.steps.push_back({sortTiles(round, false), reads, {from}});
-    int64_t run = sortedTile;
-    for (; run * 2 < longest; run *= 2) {
-      sequence.steps.push_back({mergeRuns(round, run, false), {from}, {to}});
-      std::swap(from, to);
-    }
-    std::vector<size_t> last{from};
-    if (!round.leavesOrder)
-      last.push_back(0);
-    if (order)
-      last.push_back(*order);
-    sequence.steps.push_back({mergeRuns(round, run, true), last, results});
+    sortByDigits(round, order, results);
   }
 
   std::string name(const char *what) const { return spec.name + what; }
@@ -225,7 +209,11 @@ private:
                 number(bins) + ")");
   }
 
-  /// Words of 32 bits: numbers of tiles, how many of each digit a line has, and for each digit and
+  /// Counts have two marks above them.
+  bool isWideState() const { return longest > mostInWord; }
+  std::string stateType() const { return isWideState() ? "tl.int64" : "tl.int32"; }
+
+  /// Words: numbers of tiles, how many of each digit a line has, and for each digit and
   /// tile what emitLookBack() leaves there.
   void sortByDigits(const Round &round, std::optional<size_t> order,
                     const std::vector<size_t> &results) {
@@ -234,12 +222,12 @@ private:
     tiles = symbolic::ceilDiv(length, digitTile);
     counted = lines * (launches * bins);
     Expr words = counted * (tiles + 1) + tickets;
-    size_t state = sequence.buffer(DataType::Int32, {words});
+    size_t state = sequence.buffer(isWideState() ? DataType::Int64 : DataType::Int32, {words});
     KernelWriter clear(name("_none"));
     clear.pointer("o0");
     clear.line("i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)");
-    clear.line("tl.store(o0 + i, tl.zeros([BLOCK], tl.int32), mask=i < " + clear.scalar(words) +
-               ")");
+    clear.line("tl.store(o0 + i, tl.zeros([BLOCK], " + stateType() + "), mask=i < " +
+               clear.scalar(words) + ")");
     sequence.steps.push_back({clear.finish(symbolic::ceilDiv(words, 4096), 4096), {}, {state}});
     sequence.steps.push_back({countDigits(round, digits), {0}, {}, {state}});
     size_t from = 0, to = 0, spare = 0;
@@ -298,7 +286,7 @@ private:
                 number(bins) + ")");
     for (size_t at = 0; at < digits.size(); ++at)
       writer.line("tl.atomic_add(here + " + number(static_cast<int64_t>(at) * bins) + ", sum" +
-                  std::to_string(at) + ", sem=\"relaxed\")");
+                  std::to_string(at) + ".to(" + stateType() + "), sem=\"relaxed\")");
     KernelText text = writer.finish(parts * lines, digitTile);
     text.numWarps = 8;
     return text;
@@ -355,14 +343,18 @@ private:
   /// them. It waits for tiles with lower numbers alone, which all have begun; these are whole
   /// numbers, so it does not matter which of their words it finds.
   void emitLookBack(KernelWriter &writer, int64_t at, const std::string &count) {
-    std::string own = "1073741824", sum = "(-2147483647 - 1)", all = number(bins),
-                look = number(lookedAt);
+    std::string own = number(isWideState() ? int64_t(1) << 62 : mostInWord),
+                sum = isWideState() ? "(-9223372036854775807 - 1)" : "(-2147483647 - 1)",
+                counts = number((isWideState() ? int64_t(1) << 62 : mostInWord) - 1),
+                all = number(bins), look = number(lookedAt);
+    if (isWideState())
+      writer.line("counts = counts.to(tl.int64)");
     writer.line("tiles = state + " + number(tickets) + " + " + writer.scalar(counted) + " + (" +
                 writer.scalar(lines) + " * " + number(at) + " + row) * " + count + " * " + all);
     writer.line("mine = tiles + part * " + all + " + bin");
     writer.line("tl.atomic_xchg(mine, counts | tl.where(part > 0, " + own + ", " + sum +
                 "), sem=\"relaxed\")");
-    writer.line("before = tl.zeros([" + all + "], tl.int32)");
+    writer.line("before = tl.zeros([" + all + "], " + stateType() + ")");
     writer.line("open = tl.zeros([" + all + "], tl.int32) + (part > 0).to(tl.int32)");
     writer.line("nearest = part - 1");
     writer.line("back = tl.arange(0, " + look + ")");
@@ -375,8 +367,8 @@ private:
     writer.line(load);
     writer.close();
     writer.line("stop = tl.min(tl.where(word < 0, back[:, None], " + look + "), 0)");
-    writer.line("before = before + tl.sum(tl.where(back[:, None] <= stop[None, :], word & "
-                "1073741823, 0), 0)");
+    writer.line("before = before + tl.sum(tl.where(back[:, None] <= stop[None, :], word & " +
+                counts + ", 0), 0)");
     writer.line("open = ((open > 0) & (stop == " + look + ")).to(tl.int32)");
     writer.line("nearest = nearest - " + look);
     writer.close();
@@ -387,16 +379,10 @@ private:
 
   /// A program finds by two searches at once which numbers of two neighbouring runs are its tile of
   /// their merge. Ascending ones and behind them descending ones are what a bitonic merge takes.
-  KernelText mergeRuns(const Round &round, int64_t run, bool last) {
-    KernelWriter writer(last ? spec.name : name("_merge"));
+  KernelText mergeRuns(int64_t run) {
+    KernelWriter writer(name("_merge"));
     writer.pointer("runs");
-    if (last && !round.leavesOrder)
-      writer.pointer("p0");
-    if (last && round.ordered)
-      writer.pointer("order");
     writer.pointer("o0");
-    if (last && !round.leavesOrder)
-      writer.pointer("o1");
     std::string size = writer.scalar(length), length1 = number(run), length2 = number(2 * run);
     writer.chunksOfRows(size, "i");
     writer.line("start = (pid % chunks) * BLOCK");
@@ -419,10 +405,7 @@ private:
     writer.line("packed = tl.load(left + offset, mask=is_left | is_right, other=" +
                 packing.largest() + ")");
     writer.line("packed = tl.bitonic_merge(packed)");
-    std::vector<std::string> indices;
-    if (last)
-      indices = writer.delinearize("row", spec.shape, kept, "idx");
-    emitSorted(writer, round, last, indices, size);
+    emitSorted(writer, {}, false, {}, size);
     KernelText text = writer.finish(symbolic::ceilDiv(length, mergedTile) * lines, mergedTile);
     text.numWarps = 8;
     return text;

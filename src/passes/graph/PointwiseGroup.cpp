@@ -333,8 +333,8 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   return found;
 }
 
-bool isJoin(const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols) {
-  constexpr size_t mostParts = 4;
+bool isJoin(const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols,
+            size_t mostParts) {
   if (!node.isCall() || node.isLaunch())
     return false;
   const Operator *op = registry.find(node.target());

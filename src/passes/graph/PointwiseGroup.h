@@ -40,7 +40,7 @@ bool isPointwise(const graph::Node &node, const graph::OperatorRegistry &registr
 /// True for `cat` of a few tensors, whose elements a kernel can take from the part that they come
 /// from instead of from memory.
 bool isJoin(const graph::Node &node, const graph::OperatorRegistry &registry,
-            const graph::SymbolTable &symbols);
+            const graph::SymbolTable &symbols, size_t mostParts = 4);
 /// Adds `node` (isJoin) to the group, with the pointwise nodes that only make its parts: they are
 /// returned.
 std::vector<graph::Node *> addJoin(PointwiseGroup &group, const graph::Node &node,

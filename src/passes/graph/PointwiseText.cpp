@@ -176,13 +176,22 @@ public:
       writer.pointer("o" + std::to_string(i));
     Expr all = product(spec.shape, 0, outer);
     std::string height = std::to_string(lines), width = std::to_string(columns);
-    writer.line("line = tl.program_id(0).to(tl.int64) * " + height + " + tl.arange(0, " + height +
-                ")");
+    // Divisions of 64 bits would be most of what a short line costs.
+    constexpr int64_t mostNarrow = int64_t(1) << 30;
+    bool isNarrow = all.constantOr(mostNarrow) < mostNarrow;
+    writer.line(std::string("line = tl.program_id(0)") + (isNarrow ? "" : ".to(tl.int64)") + " * " +
+                height + " + tl.arange(0, " + height + ")");
     writer.line("col = tl.arange(0, " + width + ").to(tl.int64)");
     writer.line("line_there = (line < " + writer.scalar(all) + ")[:, None]");
     writer.line("col_there = (col < " + writer.scalar(spec.shape[outer]) + ")[None, :]");
     writer.line("mask = line_there & col_there");
     std::vector<std::string> indices = writer.delinearize("line", spec.shape, outer, "idx");
+    if (isNarrow) {
+      for (const std::string &index : indices)
+        writer.line(index + " = " + index + ".to(tl.int64)");
+      if (spec.usesIndex)
+        writer.line("line = line.to(tl.int64)");
+    }
     for (std::string &index : indices)
       index += "[:, None]";
     indices.push_back("col[None, :]");

@@ -42,6 +42,8 @@ public:
 private:
   void multiplyOwnTile() {
     writer.line("pid = tl.program_id(0)");
+    if (auto programs = gridSize().constant())
+      assumeBelow("pid", *programs);
     countTiles();
     placeTile();
     nameElements();
@@ -56,6 +58,7 @@ private:
                 programs = std::to_string(tile.programs), type = tlName(spec.accumulate),
                 zeros = "acc = tl.zeros(" + shape() + ", " + type + ")";
     writer.line("first = tl.program_id(0)");
+    assumeBelow("first", tile.programs);
     countTiles();
     nameElements();
     writer.line("end = " + writer.scalar(spec.k));
@@ -63,6 +66,7 @@ private:
     writer.open("for step in range(0, (" + std::to_string(*tileCount().constant()) + " - first + " +
                 std::to_string(tile.programs - 1) + ") // " + programs + " * " + rounds + "):");
     writer.line("pid = first + step // " + rounds + " * " + programs);
+    assumeBelow("pid", *tileCount().constant());
     placeTile();
     cutTile();
     writer.line("k = step % " + rounds + " * " + std::to_string(tile.k));
@@ -77,6 +81,11 @@ private:
     writer.line(zeros);
     writer.close();
     writer.close();
+  }
+
+  /// A device can tell by it where tiles end.
+  void assumeBelow(const std::string &name, int64_t end) {
+    writer.line("tl.assume(" + name + " < " + std::to_string(end) + ")");
   }
 
   std::string dotText(const std::string &sum, const std::string &right) const {

@@ -255,7 +255,7 @@ struct Chooser {
       consider(candidate);
       if (!maySplit || candidate.tile.programs)
         continue;
-      for (int64_t splits : {2, 4, 8, 16}) {
+      for (int64_t splits : {2, 4, 8, 16, 32, 64}) {
         candidate.tile.splits = splits;
         // Parts of fewer rounds than there are stages would only wait.
         if (sizes.k / splits >= candidate.tile.k * candidate.tile.stages)

@@ -113,6 +113,30 @@ ReductionRule reductionRule(const OperatorCall &call, DataType from, DataType re
   return rule;
 }
 
+ReductionRule spreadRule(DataType accumulate) {
+  ReductionRule rule;
+  std::string type = tlName(accumulate);
+  rule.accumulate = accumulate;
+  rule.identity = "0";
+  rule.keepsSpread = true;
+  rule.start = {"spread = tl.zeros(SHAPE, " + type + ")", "count = tl.zeros(SHAPE, " + type + ")"};
+  rule.step = {"count = count + inside.to(" + type + ")", "delta = v - acc",
+               "acc = acc + tl.where(inside, delta / count, 0)",
+               "spread = spread + tl.where(inside, delta * (v - acc), 0)"};
+  rule.merge = {
+      "both = count + in2",        "share = in2 / tl.maximum(both, 1)",
+      "delta = v - acc",           "spread = spread + in1 + delta * delta * count * share",
+      "acc = acc + delta * share", "count = both"};
+  rule.across = {"both = tl.sum(count, axis=AXIS)",
+                 "middle = tl.sum(acc * count, axis=AXIS) / tl.maximum(both, 1)",
+                 "apart = acc - RAISED(middle)",
+                 "spread = tl.sum(spread + count * apart * apart, axis=AXIS)",
+                 "acc = middle",
+                 "count = both"};
+  rule.finish = "spread";
+  return rule;
+}
+
 std::string reductionMap(const std::string &map, const std::string &to) {
   std::string out;
   for (size_t i = 0; i < map.size(); ++i) {

@@ -136,8 +136,10 @@ public:
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       writer.pointer("p" + std::to_string(i));
     writer.pointer("o0");
-    if (plan.isSplit() ? spec.rule.keepsPlace : spec.extreme.has_value())
+    if (plan.isSplit() ? spec.rule.keepsPlace || spec.rule.keepsSpread : spec.extreme.has_value())
       writer.pointer("o1");
+    if (plan.isSplit() && spec.rule.keepsSpread)
+      writer.pointer("o2");
     writer.helper = spec.rule.helper;
     twoDims = plan.tile == Tile::Rows || (plan.tile == Tile::Columns && plan.elements > 1);
     // Where lanes are results of their own there is nothing to do across them.
@@ -288,6 +290,10 @@ private:
     writer.line("v = tl.broadcast_to(" + value + ", " + shape + ")");
     if (spec.rule.keepsPlace)
       writer.line("inside = " + insideText(mask));
+    if (spec.rule.keepsSpread)
+      writer.line("inside = tl.broadcast_to(" +
+                  (mask.empty() ? "tl.full(" + shape + ", True, tl.int1)" : mask) + ", " + shape +
+                  ")");
     std::vector<std::string> places(indices.end() - static_cast<long>(reduced.size()),
                                     indices.end());
     if (spec.rule.keepsPlace)
@@ -374,6 +380,10 @@ private:
     writer.line(storeText("o0", at, "acc", spec.rule.accumulate, mask));
     if (spec.rule.keepsPlace)
       writer.line(storeText("o1", at, "place", DataType::Int64, mask));
+    if (spec.rule.keepsSpread) {
+      writer.line(storeText("o1", at, "spread", spec.rule.accumulate, mask));
+      writer.line(storeText("o2", at, "count", spec.rule.accumulate, mask));
+    }
   }
 
   const ReductionSpec &spec;
@@ -412,6 +422,10 @@ ReductionSpec combining(const ReductionSpec &spec, const ReductionPlan &plan,
     combine.inputs.push_back(state);
     combine.place = "in1";
   }
+  if (spec.rule.keepsSpread) {
+    combine.inputs = {state, state, state};
+    combine.rule.step = spec.rule.merge;
+  }
   // Of all elements, not of the states.
   combine.count = product(spec.reduced, 0, spec.reduced.size());
   return combine;
@@ -438,6 +452,8 @@ ReductionTexts writeReduction(ReductionSpec spec, const SymbolTable &symbols, bo
   states.types = {spec.rule.accumulate};
   if (spec.rule.keepsPlace)
     states.types.push_back(DataType::Int64);
+  if (spec.rule.keepsSpread)
+    states.types.resize(3, spec.rule.accumulate);
   ReductionSpec combine = combining(spec, texts.plan, states.shape);
   collapseReduction(combine);
   states.combine =

@@ -201,7 +201,9 @@ private:
   void loadInput(size_t i) {
     const TextOperand &operand = spec.inputs[i];
     std::vector<std::string> at = indices;
-    at.push_back("col");
+    at.push_back(operand.every == 1
+                     ? "col"
+                     : "(col.to(tl.int32) // " + std::to_string(operand.every) + ").to(tl.int64)");
     bool alongElements = operand.strides[kept].constant() != 0, alongRows = false;
     for (size_t d = 0; d < kept; ++d)
       alongRows |= operand.strides[d].constant() != 0 && (tile == Tile::Rows || d + 1 == kept);

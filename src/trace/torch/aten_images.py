@@ -158,7 +158,7 @@ def _bordered(at, size, padding_mode, align_corners):
         return at
     if padding_mode == 2:
         low, span = (0.0, size - 1) if align_corners else (-0.5, size)
-        if isinstance(span, int) and span == 0:
+        if _is_known(span) and span == 0:
             return at * 0.0
         distance = torch.abs(at - low)
         turns = torch.floor(distance / span)

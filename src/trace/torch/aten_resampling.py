@@ -83,12 +83,29 @@ def _resampled_size(input, rank, output_size, scale_factors):
     return [int(input.shape[d - rank] * scale_factors[d]) for d in range(rank)]
 
 
+def _repeats(size, out, scale):
+    """How often each element stands beside itself; 0 where that is not the same for all."""
+    if scale is not None and isinstance(size, int) and scale == int(scale) and out == size * int(scale):
+        return int(scale)
+    return out // size if isinstance(size, int) and isinstance(out, int) and out % size == 0 else 0
+
+
 def _nearest(input, rank, output_size, scales):
+    lead, sizes = list(input.shape[:-rank]), list(input.shape[-rank:])
+    repeats = [_repeats(size, out, scale) for size, out, scale in zip(sizes, output_size, scales)]
+    if rank > 1 and all(isinstance(size, int) for size in sizes) and all(count > 0 for count in repeats):
+        # All dims at once: the tensors between would be written and read again.
+        apart, wide, out = [], [], []
+        for size, count in zip(sizes, repeats):
+            apart += [size, 1]
+            wide += [size, count]
+            out += [size * count]
+        return input.reshape(lead + apart).expand(lead + wide).reshape(lead + out)
     for d in range(rank):
         dim = input.dim() - rank + d
         size, out, scale = input.shape[dim], output_size[d], scales[d]
-        whole = scale is not None and isinstance(size, int) and scale == int(scale) and out == size * int(scale)
-        if whole or (isinstance(size, int) and isinstance(out, int) and out % size == 0):
+        whole = scale is not None and scale == int(scale) and _is_proved(input, out == size * int(scale))
+        if whole or _is_proved(input, size != 0) and _is_proved(input, out % size == 0):
             input = F.repeat_interleave(input, out // size, dim)
             continue
         step = size / out if scale is None else 1.0 / scale

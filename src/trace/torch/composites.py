@@ -25,8 +25,16 @@ _return_types = {}
 
 
 def _return_type(name, fields):
+    made = _return_class(name)
+    if not made._names:
+        made._names = fields
+    return made
+
+
+def _return_class(name):
+    """torch.return_types.<name>; its fields are known from its first result on."""
     if name not in _return_types:
-        made = type(name, (_Returned,), {"_names": fields})
+        made = type(name, (_Returned,), {})
         made.__module__ = "torch.return_types"
         _return_types[name] = made
     return _return_types[name]
@@ -250,7 +258,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     channels = input.shape[1]
     grouped = input.reshape(input.shape[0], num_groups, -1)
     rows, length = input.shape[0] * num_groups, grouped.shape[2]
-    if isinstance(length, int) and length <= 32768 or isinstance(rows, int) and rows >= 128:
+    if _is_proved(input, length <= 32768) or _is_proved(input, rows >= 128):
         y = torch.ops.aten.layer_norm.default(grouped, [length], None, None, eps).reshape(input.shape)
     else:
         # Few long rows, each of which many programs reduce.

@@ -421,11 +421,22 @@ def einsum(equation, *operands):
         operands = operands[0]
     equation = equation.replace(" ", "")
     inputs, arrow, output = equation.partition("->")
+    count = len(inputs.split(","))
+    if count != len(operands):
+        raise RuntimeError(f"einsum(): {'fewer' if len(operands) < count else 'more'} operands were provided than specified in the equation")
     terms, operands, output = _without_ellipsis(inputs.split(","), output, arrow, list(operands))
     for at, term in enumerate(terms):
         if len(term) != operands[at].dim():
             raise RuntimeError(f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions ({operands[at].dim()}) for operand {at} and no ellipsis was given")
         terms[at], operands[at] = _diagonals(term, operands[at])
+    sizes = {}
+    for at, term in enumerate(terms):
+        for label, size in zip(term, operands[at].shape):
+            known = sizes.setdefault(label, size)
+            if isinstance(known, int) and isinstance(size, int) and known != size:
+                if known != 1 and size != 1:
+                    raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {at} which does not broadcast with previously seen size {known}")
+                sizes[label] = known * size
     for label in output:
         if not any([label in term for term in terms]):
             raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")

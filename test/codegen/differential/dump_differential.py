@@ -9,10 +9,11 @@ from triton._C.libtriton import ir
 
 CASES = []
 
-def case(spec, grid=(1, 1, 1), **consts):
-    """spec: a list of 'name:type:count[:low:high[:step]]' for arrays, multiples of step, and 'name:type=value' for scalars."""
+def case(spec, grid=(1, 1, 1), aligned=(), **consts):
+    """spec: a list of 'name:type:count[:low:high[:step]]' for arrays, multiples of step, and 'name:type=value' for scalars;
+    aligned: the arrays that are known to begin at a multiple of 16 bytes."""
     def add(fn):
-        CASES.append((fn, spec.split(), grid, consts))
+        CASES.append((fn, spec.split(), grid, aligned, consts))
         return fn
     return add
 
@@ -687,7 +688,35 @@ def calls(x, y, o, B: tl.constexpr):
         c = c | d
     tl.store(o + i, u); tl.store(o + B + i, tl.where(c, 1.0, 0.0))
 
-def dump(fn, spec, grid, consts, folder):
+# Tiles that one instruction copies where the device has it: batches, tiles cut in every dim, several panels, and zeros where
+# the masks say so.
+@case("a:bf16:54400:-0.5:0.5 b:bf16:41344:-0.5:0.5 c:fp32:60800", (2, 2, 2), aligned=("a", "b"), M=200, N=152, K=136, BM=128, BN=128, BK=64)
+@triton.jit
+def boxes(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    batch = tl.program_id(2); tl.assume(batch < 2)
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        x = tl.load(a + batch*(M*K) + i[:, None]*K + at + k[None, :], mask=(i[:, None] < M) & (at + k[None, :] < K), other=0.)
+        y = tl.load(b + batch*(K*N) + (at + k[:, None])*N + j[None, :], mask=(at + k[:, None] < K) & (j[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + batch*(M*N) + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
+# The other way round; whole tiles, of which it is assumed where they end, and a part of the depth for each program.
+@case("a:fp16:32768:-0.5:0.5 b:fp16:16384:-0.5:0.5 c:fp32:16384", (2, 2), aligned=("a", "b"), M=128, N=64, K=256, BM=64, BN=64, BK=32)
+@triton.jit
+def boxes_across(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0); part = tl.program_id(1)
+    tl.assume(pid < M//BM); tl.assume(part < 2)
+    i = pid*BM + tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    pa = a + (part*(K//2) + k[None, :])*M + i[:, None]; pb = b + j[None, :]*K + part*(K//2) + k[:, None]
+    for at in range(0, K//2, BK):
+        acc = tl.dot(tl.load(pa), tl.load(pb), acc)
+        pa += BK*M; pb += BK
+    tl.store(c + part*(M*N) + i[:, None]*N + j[None, :], acc)
+
+def dump(fn, spec, grid, aligned, consts, folder):
     target = GPUTarget("cuda", 90, 32)
     signature, constants = {}, dict(consts)
     for item in spec:
@@ -696,7 +725,8 @@ def dump(fn, spec, grid, consts, folder):
     signature |= {k: "constexpr" for k in consts}
     fn_args = [p.name for p in fn.params]
     signature = {k: signature[k] for k in fn_args}
-    source = ASTSource(fn=fn, signature=signature, constexprs=constants)
+    attrs = {(fn_args.index(name),): [["tt.divisibility", 16]] for name in aligned}
+    source = ASTSource(fn=fn, signature=signature, constexprs=constants, attrs=attrs)
     backend = make_backend(target)
     options = backend.parse_options({})
     context = ir.context(); ir.load_dialects(context); backend.load_dialects(context)
@@ -706,8 +736,8 @@ def dump(fn, spec, grid, consts, folder):
         out.write("// GRID " + " ".join(map(str, grid)) + "\n// ARGUMENTS " + " ".join(spec) + "\n" + module.str_nodebug())
 
 if __name__ == "__main__":
-    for fn, spec, grid, consts in CASES:
+    for fn, spec, grid, aligned, consts in CASES:
         try:
-            dump(fn, spec, grid, consts, sys.argv[1])
+            dump(fn, spec, grid, aligned, consts, sys.argv[1])
         except Exception as e:
             print(fn.__name__, "FAILED", str(e)[-300:])

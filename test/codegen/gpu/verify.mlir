@@ -82,3 +82,63 @@ tt.func private @layout_c2_lanes(tensor<32xf32, #ttgpu.layout<registers = [[1]],
 
 // expected-error @+1 {{expects a layout that holds 64 elements along dim 0, got the bits 31}}
 tt.func private @layout_c3_elements(tensor<64xf32, #ttgpu.layout<registers = [], lanes = [[1], [2], [4], [8], [16]], warps = []>>)
+
+// -----
+
+// CHECK-LABEL: @boxes_round_trip
+// CHECK-SAME:  ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 70], strides = [1, 104], box = [32, 64]>]
+tt.func public @boxes_round_trip(%p: !tt.ptr<bf16>, %comes: i1, %i: i32) attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 70], strides = [1, 104], box = [32, 64]>]} {
+  %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
+  // CHECK: %[[BARRIERS:.*]] = ttgpu.alloc_barriers : <3>
+  %barriers = ttgpu.alloc_barriers : <3>
+  // CHECK: ttgpu.expect_copies 4096 at %[[BARRIERS]][%{{.*}}] if %{{.*}} : <3>
+  ttgpu.expect_copies 4096 at %barriers[%i] if %comes : <3>
+  // CHECK: ttgpu.tensor_copy 0 at[%{{.*}}, %{{.*}}] to %{{.*}}[%{{.*}}] if %{{.*}} signals %[[BARRIERS]][%{{.*}}]
+  ttgpu.tensor_copy 0 at [%i, %i] to %b[%i] if %comes signals %barriers[%i] : <3 of tensor<64x32xbf16> along 1>, <3>
+  // CHECK: ttgpu.await_tensor_copies %[[BARRIERS]][%{{.*}}] phase %{{.*}} : <3>
+  ttgpu.await_tensor_copies %barriers[%i] phase %i : <3>
+  // CHECK: ttgpu.free_barriers %[[BARRIERS]]
+  ttgpu.free_barriers %barriers : !ttgpu.barriers<3>
+  tt.return
+}
+
+// -----
+
+// expected-error @+1 {{expects one to five dims, each with a size, a stride and a box}}
+tt.func public @tensor_map_c1_dims() attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100], strides = [1, 104], box = [32, 64]>]} {
+  tt.return
+}
+
+// -----
+
+// expected-error @+1 {{expects rows of a box of 16, 32, 64 or 128 bytes, got 32 elements of 2 bytes}}
+tt.func public @tensor_map_c2_rows() attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 128, sizes = [100], strides = [1], box = [32]>]} {
+  tt.return
+}
+
+// -----
+
+// expected-error @+1 {{expects a box of 1 to 256 elements along each dim}}
+tt.func public @tensor_map_c3_box() attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 512], strides = [1, 104], box = [32, 512]>]} {
+  tt.return
+}
+
+// -----
+
+tt.func public @tensor_copy_c1_no_map(%i: i32, %comes: i1) {
+  %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
+  %barriers = ttgpu.alloc_barriers : <3>
+  // expected-error @+1 {{expects a tensor map of the function, got number 0}}
+  ttgpu.tensor_copy 0 at [%i, %i] to %b[%i] if %comes signals %barriers[%i] : <3 of tensor<64x32xbf16> along 1>, <3>
+  tt.return
+}
+
+// -----
+
+tt.func public @tensor_copy_c2_place(%p: !tt.ptr<bf16>, %i: i32, %comes: i1) attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 70], strides = [1, 104], box = [32, 64]>]} {
+  %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
+  %barriers = ttgpu.alloc_barriers : <3>
+  // expected-error @+1 {{expects a place along each of 2 dims, got 1}}
+  ttgpu.tensor_copy 0 at [%i] to %b[%i] if %comes signals %barriers[%i] : <3 of tensor<64x32xbf16> along 1>, <3>
+  tt.return
+}

@@ -44,6 +44,9 @@ class Tensors(unittest.TestCase):
     def test_scalars(self):
         self.same("scalars")
 
+    def test_modules_walked(self):
+        self.same("modules_walked")
+
     def test_numbers_on_the_host_are_no_segments(self):
         done = self.text(
             "import torch\ndata = torch.arange(100)\nix = torch.randint(90, (8,))\nbefore = torch._pellucid_statistics()['segments']\n"

@@ -51,6 +51,40 @@ TEST_F(DividedOperators, columnsAreReducedAlongTheMemory) {
   expectSame(1e-6);
 }
 
+// A variance reads its elements once, whatever their dims: a mean and what is spread around it are
+// put together from those of the parts.
+TEST_F(DividedOperators, variancesReadOnce) {
+  for (DataType type : {DataType::Float32, DataType::Float64, DataType::BFloat16})
+    for (double far : {0.0, 10000.0})
+      for (const auto &[shape, dims, launches] :
+           {std::tuple{std::vector<int64_t>{1500, 130}, Argument::List{0}, 2u},
+            std::tuple{std::vector<int64_t>{3, 7, 40, 50}, Argument::List{0, 2, 3}, 2u},
+            std::tuple{std::vector<int64_t>{5, 3}, Argument::List{0}, 1u},
+            std::tuple{std::vector<int64_t>{40000}, Argument::List{0}, 2u}}) {
+        program = Program();
+        inputs.clear();
+        Value *x = input("x", type, shape);
+        Tensor &elements = values(0);
+        if (type != DataType::BFloat16)
+          Tensor::forEachIndex(shape, [&](std::span<const int64_t> index) {
+            elements.set(index, elements.real(index) + far);
+          });
+        Value *spread =
+            call("aten.var.correction", {x, dims}, {{"correction", Argument(1)}})->result();
+        EXPECT_LE(lower({spread}, hopper).size(), launches);
+        expectSame(type == DataType::Float64 ? 1e-12 : type == DataType::Float32 ? 3e-3 : 1e-2);
+      }
+  // A mean that something else reads is computed as well.
+  program = Program();
+  inputs.clear();
+  Value *x = input("x", DataType::Float32, {1500, 130});
+  lower(
+      {call("aten.std.correction", {x, Argument::List{0}}, {{"correction", Argument(0)}})->result(),
+       call("aten.mean.dim", {x, Argument::List{0}})->result()},
+      hopper);
+  expectSame(1e-5);
+}
+
 // The innermost reduced dim is shorter than a piece, and the outer ones are divided.
 TEST_F(DividedOperators, severalReducedDimsAreDividedTogether) {
   Value *x = input("x", DataType::Float32, {300, 3, 70});
@@ -141,14 +175,29 @@ TEST_F(DividedOperators, digitsFollowFromTheType) {
   for (const auto &[type, descending, length, grids] :
        {Case{DataType::UInt8, false, 69000, {2, 17, 17}},
         Case{DataType::BFloat16, true, 69000, {3, 17, 17, 17}},
-        Case{DataType::Int32, true, 8300, {1, 3, 3, 3, 3, 3}},
-        Case{DataType::Int64, false, 8300, {1, 3, 3, 3, 3, 3, 1, 3, 3, 3, 3, 3}}}) {
+        Case{DataType::Int32, true, 8300, {2, 3, 3, 3, 3, 3}},
+        Case{DataType::Int64, false, 8300, {2, 3, 3, 3, 3, 3, 2, 3, 3, 3, 3, 3}}}) {
     program = Program();
     inputs.clear();
     Value *x = input("x", type, {length}, 100);
     Node *sorted = call("aten.sort.stable", {x},
                         {{"stable", Argument(true)}, {"descending", Argument(descending)}});
     EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper), grids);
+    expectSame(0);
+  }
+}
+
+// A line whose length is an argument takes as many launches, with counts of 64 bits.
+TEST_F(DividedOperators, linesOfUnknownLengthAreSortedByDigits) {
+  program.symbols.declare("n", {{0, int64_t(1) << 40}, 1, {}});
+  program.inputs.push_back({InputSpec::Kind::UserInput, "x", {}, true});
+  Value *x = program.main.placeholder("x", TensorType(DataType::BFloat16, {Expr::symbol("n")}));
+  Node *sorted = call("aten.sort.stable", {x}, {{"stable", Argument(true)}});
+  EXPECT_EQ(lower({sorted->result(0), sorted->result(1)}, hopper).size(), 4u);
+  for (int64_t size : {0, 1, 9000}) {
+    inputs = {Datum(Tensor(DataType::BFloat16, {size}))};
+    for (int64_t i = 0; i < size; ++i)
+      values(0).set(std::vector<int64_t>{i}, static_cast<double>(i * 7 % 200 - 100));
     expectSame(0);
   }
 }

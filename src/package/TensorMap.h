@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace pellucid::package {
+
+/// A tensor as copies by box see it: what the run time describes to the device (CUtensorMap) and
+/// passes behind the kernel's own parameters and Triton's scratch pointers.
+struct TensorMap {
+  struct Dim {
+    int64_t size = 1, stride = 1; ///< elements
+    uint32_t box = 1;             ///< elements of a copy
+  };
+
+  uint32_t parameter = 0; ///< of the kernel: where the tensor begins
+  uint32_t elementBytes = 0;
+  uint32_t swizzleBytes = 0; ///< a row of a box: 16 (no swizzle), 32, 64 or 128
+  std::vector<Dim> dims;     ///< the innermost first, whose stride is 1
+};
+
+} // namespace pellucid::package
