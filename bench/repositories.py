@@ -118,10 +118,10 @@ def reason_class(reason):
     return text[:110]
 
 
-# Refusals for what the file itself lacks, or what Triton refuses too: names that a test puts into the text, libraries that are not
+# Three kinds of refusals; what is neither of the first two is "ours". For what the file itself lacks, or what Triton refuses too: names that a test puts into the text, libraries that are not
 # beside it, kernels that only a call makes, globals that are no constexprs.
 LACKING = re.compile(r"' is not defined|of a library that is not here|is a global of the module and not a constexpr|' is made when '|nothing of '[^']*' is supported|could not be evaluated"
-                     r"|no 'tl\\.[A-Z_]+'|^expects|^(Type|Attribute|Assertion|Name|Value|Index|Key|Runtime|Compilation)\w*Error")
+                     r"|no 'tl\.[A-Z_]+'|^expects|^(Type|Attribute|Assertion|Name|Value|Index|Key|Runtime|Compilation)\w*Error")
 # … and for another compiler than Triton's: functions written against its internals, of a vendor's language, or gone since Triton 3.3.
 OTHER_COMPILER = re.compile(r"is written against Triton's own compiler|no 'tl\.extra\.(?!cuda|libdevice)|'with' is not part|_experimental_descriptor|inherits from '")
 
@@ -204,9 +204,12 @@ def summary(by_checkout, arguments):
         rows.append({"repository": os.path.basename(checkout).replace("+", "/"), "version": version_of(checkout), "files": len(results), "jit_functions": functions, "found": found, "listed": listed,
                      "accepted": accepted, "accepted_unchecked": needs, "slow_files": sum(r["seconds"] > arguments.slow for r in results), "crashes": sum("crash" in r for r in results),
                      "slowest_file_s": max((r["seconds"] for r in results), default=0), "cpu_s": round(sum(r["seconds"] for r in results), 1)})
-        for kernel in (k for r in results for k in r["kernels"] if k["status"] != "ok"):
-            classes[reason_class(kernel["reason"])] += 1
+        refused = [k["reason"] for r in results for k in r["kernels"] if k["status"] != "ok"]
+        rows[-1]["refused"] = collections.Counter(map(reason_kind, refused))
+        classes.update(map(reason_class, refused))
     total = {key: sum(row[key] for row in rows) for key in ("files", "jit_functions", "found", "listed", "accepted", "accepted_unchecked", "slow_files", "crashes", "cpu_s")}
+    total["refused"] = sum((row["refused"] for row in rows), collections.Counter())
+    total["cpu_s"] = round(total["cpu_s"], 1)
     return {"date": time.strftime("%Y-%m-%d"), "command": "bench/repositories.py DIR... --summary FILE", "pellucid": arguments.commit, "all": total, "repositories": rows,
             "refused": dict(classes.most_common())}
 

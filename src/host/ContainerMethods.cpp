@@ -208,11 +208,12 @@ void addSetChanges(const MethodTable &add) {
   replace("intersection_update", BinaryOp::BitAnd);
   replace("difference_update", BinaryOp::Sub);
   replace("symmetric_difference_update", BinaryOp::BitXor);
-  add("isdisjoint", "self, other", [](Interpreter &i, Bound &a) {
-    for (const Value &v : i.iterate(a[1]))
-      if (a[0].elementSet().contains(v))
-        return Value(false);
-    return Value(true);
+  add("pop", "self", [](Interpreter &i, Bound &a) {
+    std::vector<Value> elements = a[0].elementSet().elements();
+    if (elements.empty())
+      i.raiseKey(Value("pop from an empty set"));
+    a[0].elementSet().erase(elements.front());
+    return elements.front();
   });
   add("update", "self, *others", [](Interpreter &i, Bound &a) {
     for (const Value &other : a[1].tuple())
@@ -226,6 +227,12 @@ void addSetMethods(Interpreter &interpreter, const char *type) {
   MethodTable add{interpreter.builtinClass(type)->attributes, type};
   if (std::string_view(type) == "set")
     addSetChanges(add);
+  add("isdisjoint", "self, other", [](Interpreter &i, Bound &a) {
+    for (const Value &v : i.iterate(a[1]))
+      if (a[0].elementSet().contains(v))
+        return Value(false);
+    return Value(true);
+  });
   add("copy", "self", [](Interpreter &, Bound &a) {
     return Value::set(Set(a[0].elementSet()), a[0].elementSet().frozen);
   });

@@ -73,26 +73,88 @@ int64_t rootOf(int64_t n) {
   return root;
 }
 
+/// What a function of real numbers gives, or what it raises: where the result is infinite and no
+/// argument is, it is too large or has a pole.
+Value real(Interpreter &interpreter, double result, std::initializer_list<double> arguments,
+           bool isTooLarge) {
+  auto isNan = [](double x) { return std::isnan(x); };
+  bool areFinite =
+      std::all_of(arguments.begin(), arguments.end(), [](double x) { return std::isfinite(x); });
+  if (std::isnan(result) && std::none_of(arguments.begin(), arguments.end(), isNan))
+    interpreter.raise("ValueError", "math domain error");
+  if (std::isinf(result) && areFinite && isTooLarge)
+    interpreter.raise("OverflowError", "math range error");
+  if (std::isinf(result) && areFinite)
+    interpreter.raise("ValueError", "math domain error");
+  return Value(result);
+}
+
+/// Whether an infinite result is one that is too large, and no pole.
+bool growsTooLarge(std::string_view name, double x) {
+  bool isGamma = name == "gamma" || name == "lgamma";
+  return isGamma ? x > 0 : name.starts_with("exp") || name == "cosh" || name == "sinh";
+}
+
+/// The ordered ways to choose k of n.
+Value countOrders(Interpreter &i, Bound &a) {
+  int64_t n = i.toInt64(a[0], "n"), k = a[1].isNone() ? n : i.toInt64(a[1], "k");
+  if (n < 0 || k < 0)
+    i.raise("ValueError", std::string(n < 0 ? "n" : "k") + " must be a non-negative integer");
+  Value out(int64_t(k <= n));
+  for (int64_t j = 0; j < k && k <= n; ++j)
+    out = i.binary(BinaryOp::Mul, out, Value(n - j));
+  return out;
+}
+
+void fillMoreMath(Module &m) {
+  set(m, "perm", "n, k=None", countOrders);
+  set(m, "remainder", "x, y", [](Interpreter &i, Bound &a) {
+    double x = i.toDouble(a[0], "x"), y = i.toDouble(a[1], "y");
+    return real(i, std::remainder(x, y), {x, y}, false);
+  });
+  set(m, "modf", "x", [](Interpreter &i, Bound &a) {
+    double whole = 0, fraction = std::modf(i.toDouble(a[0], "x"), &whole);
+    return Value::tuple({Value(fraction), Value(whole)});
+  });
+  set(m, "nextafter", "x, y", [](Interpreter &i, Bound &a) {
+    return Value(std::nextafter(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+  });
+  set(m, "ulp", "x", [](Interpreter &i, Bound &a) {
+    double x = std::fabs(i.toDouble(a[0], "x")), next = std::nextafter(x, INFINITY);
+    return Value(!std::isfinite(x) ? x : std::isinf(next) ? x - std::nextafter(x, 0) : next - x);
+  });
+  set(m, "dist", "p, q", [](Interpreter &i, Bound &a) {
+    std::vector<Value> p = i.iterate(a[0]), q = i.iterate(a[1]);
+    if (p.size() != q.size())
+      i.raise("ValueError", "both points must have the same number of dimensions");
+    double length = 0;
+    for (size_t d = 0; d < p.size(); ++d)
+      length = std::hypot(length, i.toDouble(p[d], "p") - i.toDouble(q[d], "q"));
+    return Value(length);
+  });
+}
+
 void fillMath(Interpreter &, Module &m) {
+  fillMoreMath(m);
   using Unary = double (*)(double);
   struct Row {
     const char *name;
     Unary f;
   };
-  for (Row row : {Row{"exp", std::exp},      Row{"sin", std::sin},      Row{"cos", std::cos},
-                  Row{"tan", std::tan},      Row{"tanh", std::tanh},    Row{"sinh", std::sinh},
-                  Row{"cosh", std::cosh},    Row{"atan", std::atan},    Row{"erf", std::erf},
-                  Row{"fabs", std::fabs},    Row{"expm1", std::expm1},  Row{"exp2", std::exp2},
-                  Row{"sqrt", std::sqrt},    Row{"log2", std::log2},    Row{"log10", std::log10},
-                  Row{"log1p", std::log1p},  Row{"asin", std::asin},    Row{"acos", std::acos},
-                  Row{"gamma", std::tgamma}, Row{"lgamma", std::lgamma}})
+  for (Row row : {Row{"exp", std::exp},      Row{"sin", std::sin},       Row{"cos", std::cos},
+                  Row{"tan", std::tan},      Row{"tanh", std::tanh},     Row{"sinh", std::sinh},
+                  Row{"cosh", std::cosh},    Row{"atan", std::atan},     Row{"erf", std::erf},
+                  Row{"fabs", std::fabs},    Row{"expm1", std::expm1},   Row{"exp2", std::exp2},
+                  Row{"sqrt", std::sqrt},    Row{"log2", std::log2},     Row{"log10", std::log10},
+                  Row{"log1p", std::log1p},  Row{"asin", std::asin},     Row{"acos", std::acos},
+                  Row{"gamma", std::tgamma}, Row{"lgamma", std::lgamma}, Row{"asinh", std::asinh},
+                  Row{"acosh", std::acosh},  Row{"atanh", std::atanh},   Row{"erfc", std::erfc},
+                  Row{"cbrt", std::cbrt}})
     set(m, row.name, "x", [f = row.f, name = std::string(row.name)](Interpreter &i, Bound &a) {
       if (isSymbolicNumber(unwrapConstexpr(a[0])))
         return Value(std::make_shared<SymFloat>(name, unwrapConstexpr(a[0])));
-      double x = i.toDouble(a[0], "the argument"), y = f(x);
-      if ((std::isnan(y) && !std::isnan(x)) || (std::isinf(y) && std::isfinite(x) && x <= 0))
-        i.raise("ValueError", "math domain error");
-      return Value(y);
+      double x = i.toDouble(a[0], "the argument");
+      return real(i, f(x), {x}, growsTooLarge(name, x));
     });
   set(m, "log", "x, base=None", logarithm);
   set(m, "ceil", "x", [](Interpreter &i, Bound &a) { return toWhole(i, a[0], true); });
@@ -102,10 +164,12 @@ void fillMath(Interpreter &, Module &m) {
   set(m, "pow", "x, y", [](Interpreter &i, Bound &a) {
     if (isSymbolicNumber(a[0]) || isSymbolicNumber(a[1]))
       return Value(std::make_shared<SymFloat>(BinaryOp::Pow, a[0], a[1]));
-    return Value(std::pow(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+    double x = i.toDouble(a[0], "x"), y = i.toDouble(a[1], "y");
+    return real(i, std::pow(x, y), {x, y}, x != 0);
   });
   set(m, "fmod", "x, y", [](Interpreter &i, Bound &a) {
-    return Value(std::fmod(i.toDouble(a[0], "x"), i.toDouble(a[1], "y")));
+    double x = i.toDouble(a[0], "x"), y = i.toDouble(a[1], "y");
+    return real(i, std::fmod(x, y), {x, y}, false);
   });
   set(m, "atan2", "y, x", [](Interpreter &i, Bound &a) {
     return Value(std::atan2(i.toDouble(a[0], "y"), i.toDouble(a[1], "x")));

@@ -120,9 +120,63 @@ Value expandedTabs(Interpreter &interpreter, Bound &a) {
   return textOf([&] { return out; });
 }
 
+bool isPrintable(const std::string &text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+Value swappedCase(Interpreter &interpreter, Bound &a) {
+  std::string out;
+  for (const Value &letter : interpreter.iterate(a[0])) {
+    std::string upper = upperCase(letter.str());
+    out += upper == letter.str() ? lowerCase(letter.str()) : upper;
+  }
+  return textOf([&] { return out; });
+}
+
+/// Words begin with capitals, all other letters are small ones.
+bool isTitle(Interpreter &interpreter, const Value &text) {
+  bool follows = false, any = false;
+  for (const Value &letter : interpreter.iterate(text)) {
+    bool isUpper = lowerCase(letter.str()) != letter.str(),
+         isLower = upperCase(letter.str()) != letter.str();
+    if ((isUpper && follows) || (isLower && !follows))
+      return false;
+    follows = isUpper || isLower;
+    any |= follows;
+  }
+  return any;
+}
+
+/// Attributes that are no methods.
+void addProperties(Interpreter &interpreter) {
+  auto add = [&](const char *type, const char *name, NativeFunction::Body body) {
+    interpreter.builtinClass(type)->attributes.set(
+        name, Value(std::make_shared<Descriptor>(
+                  Descriptor::Form::Property,
+                  native(std::string(type) + "." + name, "self", std::move(body)))));
+  };
+  auto whole = [](Interpreter &i, Bound &a) {
+    return a[0].isBool() ? Value(wholeOf(i, a[0])) : a[0];
+  };
+  for (const char *name : {"real", "numerator"})
+    add("int", name, whole);
+  add("int", "imag", [](Interpreter &, Bound &) { return Value(int64_t(0)); });
+  add("int", "denominator", [](Interpreter &, Bound &) { return Value(int64_t(1)); });
+  add("float", "real", [](Interpreter &, Bound &a) { return a[0]; });
+  add("float", "imag", [](Interpreter &, Bound &) { return Value(0.0); });
+  add("range", "start", [](Interpreter &, Bound &a) { return Value(a[0].range().start); });
+  add("range", "stop", [](Interpreter &, Bound &a) { return Value(a[0].range().stop); });
+  add("range", "step", [](Interpreter &, Bound &a) { return Value(a[0].range().step); });
+  add("slice", "start", [](Interpreter &, Bound &a) { return a[0].slice().lower; });
+  add("slice", "stop", [](Interpreter &, Bound &a) { return a[0].slice().upper; });
+  add("slice", "step", [](Interpreter &, Bound &a) { return a[0].slice().step; });
+}
+
 } // namespace
 
 void addValueMethods(Interpreter &interpreter) {
+  addProperties(interpreter);
   auto add = [&](const char *type, const char *name, const char *signature,
                  NativeFunction::Body body) {
     interpreter.builtinClass(type)->attributes.set(
@@ -142,6 +196,10 @@ void addValueMethods(Interpreter &interpreter) {
   add("slice", "indices", "self, length", indicesOf);
   add("str", "maketrans", "x, y=None, z=None", textTable);
   add("str", "isascii", "self", [](Interpreter &, Bound &a) { return Value(isAscii(a[0].str())); });
+  add("str", "isprintable", "self",
+      [](Interpreter &, Bound &a) { return Value(isPrintable(a[0].str())); });
+  add("str", "istitle", "self", [](Interpreter &i, Bound &a) { return Value(isTitle(i, a[0])); });
+  add("str", "swapcase", "self", swappedCase);
   add("str", "expandtabs", "self, tabsize=8", expandedTabs);
   add("str", "translate", "self, table", translated);
 }

@@ -326,15 +326,25 @@ Found bitsError(const FailedCall &call) {
   return std::nullopt;
 }
 
+Found powerError(const FailedCall &call) {
+  const TensorType *self = call.tensor("self");
+  std::optional<int64_t> exponent = call.integer("exponent");
+  if (self && !isFloat(self->dtype) && exponent && *exponent < 0)
+    return runtimeError("Integers to negative integer powers are not allowed.");
+  return std::nullopt;
+}
+
 Found boolError(const FailedCall &call) {
   const TensorType *self = call.tensor("self"), *other = call.tensor("other");
-  if (!self || self->dtype != DataType::Bool)
+  bool isBool = self && self->dtype == DataType::Bool,
+       byBool = other && other->dtype == DataType::Bool;
+  if (!isBool && !byBool)
     return std::nullopt;
   if (call.name == "neg")
     return notImplemented("Negation, the `-` operator, on a bool tensor is not supported. If you "
                           "are trying to invert a mask, use the `~` or `logical_not()` operator "
                           "instead.");
-  if (other && other->dtype == DataType::Bool)
+  if (isBool && byBool)
     return notImplemented("Subtraction, the `-` operator, with two bool tensors is not supported. "
                           "Use the `^` or `logical_xor()` operator instead.");
   return notImplemented("Subtraction, the `-` operator, with a bool tensor is not supported. If "
@@ -392,6 +402,7 @@ Found elementRule(const FailedCall &call) {
       {"var", meanError},
       {"neg", boolError},
       {"sub", boolError},
+      {"pow", powerError},
       {"arange", arangeError},
       {"bitwise_and", bitsError},
       {"bitwise_or", bitsError},

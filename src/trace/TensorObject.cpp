@@ -481,7 +481,31 @@ h::Value itemsOf(TensorObject &self, h::Interpreter &interpreter) {
   return h::Value::list(std::move(list));
 }
 
+/// Of the operators that are written with others: those whose list may be written out, too.
+void gatherSizes(std::string_view method, h::CallArgs &args) {
+  static constexpr std::string_view names[] = {"flip", "tile", "broadcast_to", "sum_to_size"};
+  if (args.positional.size() > 1 && std::ranges::find(names, method) != std::end(names))
+    args.positional = {gathered(args.positional)};
+}
+
+/// `x.where(condition, other)`, of which the operator takes the condition first.
+h::Value methodWhere(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
+  h::CallArgs call = args;
+  if (const h::Value *condition = args.keyword("condition")) {
+    call.positional.insert(call.positional.begin(), *condition);
+    std::erase_if(call.keywords, [](const auto &keyword) { return keyword.first == "condition"; });
+  }
+  if (call.positional.empty())
+    interpreter.raise("TypeError",
+                      "where() received an invalid combination of arguments - got (), but expected "
+                      "one of:\n * (Tensor condition, Tensor other)\n * (Tensor condition, Number "
+                      "other)\n");
+  call.positional.insert(call.positional.begin() + 1, selfOf(self));
+  return callAten(self.tracer, interpreter, "where", call);
+}
+
 const NamedMethod methods[] = {
+    {"where", methodWhere},
     {"to", methodTo},
     {"type", nullptr, "dtype=None, non_blocking=False", methodType},
     {"size", nullptr, "dim=None", methodSize},
@@ -904,6 +928,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
   if (auto composite = compositeFunction(interpreter, method))
     return h::nativeRaw("torch.Tensor." + method, [self, method, function = *composite](
                                                       h::Interpreter &i, h::CallArgs args) {
+      gatherSizes(method, args);
       args.positional.insert(args.positional.begin(),
                              h::Value(std::static_pointer_cast<h::Object>(self)));
       return callComposite(i, method, function, std::move(args));
@@ -916,6 +941,7 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                  : std::nullopt;
     return h::nativeRaw("torch.Tensor." + method,
                         [self, method](h::Interpreter &i, h::CallArgs args) {
+                          gatherSizes(method, args);
                           args.positional.insert(args.positional.begin(), selfOf(*self));
                           return callAtenPacket(i, "aten." + method, std::move(args));
                         });

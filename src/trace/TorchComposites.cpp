@@ -8,6 +8,7 @@
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -47,8 +48,28 @@ static void forEachTensor(const h::Value &value, const std::function<void(Tensor
         visit(*field);
 }
 
+/// `axis` and `keepdims` where the function has `dim` and `keepdim`: PyTorch takes numpy's names
+/// everywhere.
+static void renameFromNumpy(const h::Value &function, h::CallArgs &args) {
+  static constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"axis", "dim"}, {"keepdims", "keepdim"}, {"axis", "dims"}};
+  auto *def = function.as<h::Function>();
+  auto has = [&](std::string_view name) {
+    auto isIt = [&](const auto &parameter) { return parameter->arg == name; };
+    return std::ranges::any_of(def->parameters->args, isIt) ||
+           std::ranges::any_of(def->parameters->kwonlyargs, isIt);
+  };
+  if (!def || !def->parameters)
+    return;
+  for (auto &[key, value] : args.keywords)
+    for (auto [numpys, torchs] : names)
+      if (key == numpys && !has(numpys) && has(torchs))
+        key = torchs;
+}
+
 h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const h::Value &function,
                        h::CallArgs args) {
+  renameFromNumpy(function, args);
   if (!interpreter.dispatch.autocast.empty())
     if (auto cast = autocastArguments(interpreter, std::string(name), args)) {
       AutocastHandled handled(interpreter);

@@ -178,19 +178,6 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                 }));
 }
 
-void aliasFunction(h::Module &module, Tracer &tracer, const std::string &name,
-                   const std::string &operatorName, std::string signature,
-                   std::vector<size_t> order) {
-  module.globals->set(
-      name, h::native("torch." + name, signature,
-                      [&tracer, operatorName, order](h::Interpreter &i, std::vector<h::Value> &a) {
-                        h::CallArgs call;
-                        for (size_t index : order)
-                          call.positional.push_back(a[index]);
-                        return callAten(tracer, i, operatorName, call);
-                      }));
-}
-
 /// The softmax functions of torch.nn.functional choose a dim where none is given.
 void addSoftmax(h::Module &module, Tracer &tracer, const std::string &name) {
   module.globals->set(
@@ -467,8 +454,11 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                     tracer.printing.floats = type->type;
                     return h::Value();
                   }));
-    aliasFunction(module, tracer, "concat", "cat", "tensors, dim=0", {0, 1});
-    aliasFunction(module, tracer, "concatenate", "cat", "tensors, dim=0", {0, 1});
+    for (const char *name : {"concat", "concatenate"})
+      module.globals->set(name, h::nativeRaw(std::string("torch.") + name,
+                                             [&tracer](h::Interpreter &inner, h::CallArgs args) {
+                                               return callAten(tracer, inner, "cat", args);
+                                             }));
     fallBackToAten(module, tracer, true);
   });
   modules.add("torch.nn.functional", [&tracer](h::Interpreter &i, h::Module &module) {

@@ -106,7 +106,7 @@ def _addbmm(self, batch1, batch2, beta, alpha):
 def _inner(self, other):
     if self.dim() == 0 or other.dim() == 0:
         return self * other
-    return torch.tensordot(self, other, [-1], [-1]) if self.dim() > 2 or other.dim() > 2 else torch.matmul(self, other.t() if other.dim() == 2 else other)
+    return torch.tensordot(self, other, dims=([-1], [-1])) if self.dim() > 2 or other.dim() > 2 else torch.matmul(self, other.t() if other.dim() == 2 else other)
 
 
 @_aten("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")

@@ -1153,3 +1153,55 @@ def asks_twice(from_one):
     yield (first, second)
 
 result = [list(outer()), value, stopped, nothing, given, once, list(asks_twice(returns(1)))]
+# case: attributes_of_numbers_ranges_and_slices
+r, s = range(2, 20, 3), slice(1, None)
+result = [(5).real, (5).imag, (5).numerator, (5).denominator, True.real, (2.5).real, (2.5).imag, (r.start, r.stop, r.step), (s.start, s.stop, s.step), type(True.numerator).__name__, hasattr(1, "real"), frozenset([1]).isdisjoint([2, 3]), {1}.isdisjoint({1})]
+# case: cases_of_letters
+result = ["Hello, Wörld 12".swapcase(), "".swapcase(), "Ab Cd".istitle(), "Ab cd".istitle(), "ABc".istitle(), "12".istitle(), "A1b".istitle(), "A1B".istitle(), "a b".isprintable(), "a\tb".isprintable(), "".isprintable()]
+# case: elements_popped_from_a_set
+s = {7}
+first = s.pop()
+try:
+    s.pop()
+except KeyError as e:
+    error = str(e)
+many, seen = set(range(10)), []
+while many:
+    seen.append(many.pop())
+result = [first, s, error, sorted(seen), hasattr(frozenset(), "pop")]
+# case: more_of_math
+import math
+
+def raised(function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+
+result = [*[round(v, 12) for v in (math.asinh(0.5), math.acosh(2.0), math.atanh(0.5), math.erfc(0.25), math.cbrt(-27.0))], math.perm(5, 2), math.perm(5), math.perm(2, 3), raised(math.perm, 3, -1), raised(math.perm, -3, 1), math.remainder(7.5, 2), math.modf(-2.75), math.nextafter(1.0, 2.0), math.ulp(1.0), math.ulp(0.0), math.dist([1, 2], [4, 6]), raised(math.dist, [1], [1, 2])]
+result += [raised(math.exp, 1000), raised(math.exp, -1000), raised(math.cosh, 800), raised(math.sinh, -800), raised(math.expm1, 800), raised(math.log2, 0), raised(math.log10, -1), raised(math.log1p, -1), raised(math.sqrt, -1), raised(math.acosh, 0.5), raised(math.atanh, 1), raised(math.asin, 2), raised(math.gamma, 172), raised(math.gamma, -1), raised(math.lgamma, 0), raised(math.pow, 10.0, 400), raised(math.pow, 0, -1), raised(math.pow, -8, 1 / 3), raised(math.fmod, 1, 0), raised(math.fmod, math.inf, 2), raised(math.remainder, 1, 0), math.exp(math.inf), math.exp(-math.inf), math.pow(math.inf, 2), math.sqrt(math.inf), math.fmod(3, math.inf), math.lgamma(math.inf)]
+# case: functions_of_operators
+import operator
+import functools
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+        self.inner = self
+
+    def plus(self, n, times=1):
+        return self.v + n * times
+
+    def __index__(self):
+        return 3
+
+items, table = [3, 1, 2], {"a": 1}
+operator.setitem(items, 0, 9)
+operator.delitem(table, "a")
+grown = operator.iadd([1], [2])
+result = [operator.and_(6, 3), operator.or_(6, 3), operator.xor(6, 3), operator.lshift(1, 4), operator.rshift(16, 2), operator.pow(2, 5), operator.neg(3), operator.pos(-3), operator.invert(5), operator.inv(5), operator.abs(-2.5), operator.not_([]), operator.truth([0]), operator.is_(None, None), operator.is_not(1, None), operator.index(True), operator.index(Box(1)), operator.concat([1], [2]), operator.contains("abc", "b"), operator.getitem([4, 5], 1), items, table, grown, operator.countOf([1, 2, 1], 1), operator.indexOf([5, 6], 6), operator.isub(5, 3), operator.imul(2, 4), operator.ior(1, 2), operator.call(max, 1, 2), operator.itemgetter(1)([7, 8]), operator.itemgetter(1, 0)([7, 8]), operator.attrgetter("v")(Box(2)), operator.attrgetter("inner.inner.v", "v")(Box(2)), operator.methodcaller("plus", 2, times=3)(Box(1)), functools.reduce(operator.or_, [1, 2, 4]), sorted([(1, "b"), (0, "c")], key=operator.itemgetter(1)), operator.matmul.__name__]
+for wrong in (lambda: operator.index(1.5), lambda: operator.indexOf([1], 2), lambda: operator.attrgetter(1), lambda: operator.methodcaller(1), lambda: operator.lshift(1, "a")):
+    try:
+        wrong()
+    except Exception as e:
+        result.append(f"{type(e).__name__}: {e}")

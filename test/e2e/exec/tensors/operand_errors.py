@@ -196,3 +196,16 @@ for number, body in enumerate([
 ]):
     attempt(number, body)
     print(line.tolist(), square.tolist(), wide.tolist())
+
+for number, body in enumerate([
+    lambda: torch.tensor(2).pow(-1),
+    lambda: torch.arange(3) ** -2,
+    lambda: torch.arange(3).pow_(-1),
+    lambda: torch.arange(3.0) ** -2,
+    lambda: torch.tensor([1, 2]) - torch.tensor([True, False]),
+    lambda: torch.tensor([True, False]) - torch.tensor([1.5, 2.0]),
+    lambda: torch.tensor([True]) - torch.tensor([True]),
+    lambda: torch.tensor([True]) - 1,
+    lambda: -torch.tensor([True]),
+]):
+    attempt(number, body)

@@ -44,3 +44,18 @@ try:
     torch.bernoulli(torch.tensor([2.0]))
 except RuntimeError as error:
     print(str(error).partition(".")[0])
+
+# Lists of dims and sizes that methods take written out, too, and methods whose operator has another order.
+x = torch.arange(24.0).reshape(2, 3, 4)
+print(x.flip(0, 2).tolist(), x.flip((1,)).tolist(), x.flip(-1).tolist(), x.flip([0, 1]).equal(x.flip(0, 1)), x.flip(dims=(2, 0)).equal(x.flip(2, 0)))
+print(x.tile(2, 1, 1).shape, x.tile(2, 2).shape, x.tile((3,)).shape, x[:1].broadcast_to(2, 3, 4).sum(), x[:1].broadcast_to((5, 1, 3, 4)).shape, x.sum_to_size(1, 3, 1).tolist(), x.sum_to_size((3, 4)).shape)
+print(x.permute(2, 0, 1).shape, x.repeat(2, 1, 1).shape, x[:, :1].expand(2, 3, 4).shape, x.view(6, 4).shape, x.reshape(4, -1).shape, x.new_zeros(2, 3).shape, x.new_ones((2,)).shape)
+y = x[0]
+print(y.where(y > 5, -y).tolist(), y.where(y > 5, 0).tolist(), y.where(condition=y < 2, other=torch.tensor(9.0)).tolist(), y.where(y > 5, other=7).tolist(), torch.where(y > 5, y, -y).sum())
+for wrong in (lambda: y.where(), lambda: y.where(y > 5, torch.ones(5))):
+    try:
+        print(wrong())
+    except Exception as error:
+        print(type(error).__name__, str(error).splitlines()[0][:70])
+print(torch.inner(x, x).shape, torch.inner(x, x)[1, 2].tolist(), x.inner(x[0, 0]).tolist(), torch.inner(x[0, 0], x[0, 1]), torch.tensordot(x, x, ([-1], [-1])).equal(torch.inner(x, x)))
+print(torch.max(x, axis=1).values.tolist(), torch.min(x, axis=0, keepdims=True).indices.shape, x.max(axis=-1)[0].shape, torch.concat((x, x), axis=1).shape, torch.concatenate([x, x], dim=2).shape, torch.concat((x, x)).shape, torch.roll(x, 1, 2).equal(x.roll(1, 2)))
