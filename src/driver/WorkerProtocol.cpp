@@ -119,6 +119,8 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
           a.number(dim.size);
           a.number(dim.stride);
           a.number(dim.box);
+          a.number(dim.sizeParameter);
+          a.number(dim.strideParameter);
         });
       });
     });

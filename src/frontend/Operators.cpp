@@ -207,7 +207,20 @@ Val Emitter::binary(Operator op, const Val &left, const Val &right) {
 /// A value of the kernel equals no None, string, tuple or dtype.
 static bool isComparable(const Val &value) { return value.isTensor() || value.isNumber(); }
 
-Val Emitter::comparison(CmpOperator op, const Val &left, const Val &right) {
+/// An argument that every launch passes as 1 is the number in comparisons, as in Triton: what they
+/// decide may not even have types on the other side.
+static Val withKnownArgument(const Val &value) {
+  auto argument = value.isTensor() && value.constant.isInt()
+                      ? mlir::dyn_cast_if_present<mlir::BlockArgument>(value.value)
+                      : mlir::BlockArgument();
+  bool isOfKernel = argument && mlir::isa<tt::FuncOp>(argument.getOwner()->getParentOp());
+  return isOfKernel ? Val::of(value.constant) : value;
+}
+
+Val Emitter::comparison(CmpOperator op, const Val &given, const Val &other) {
+  Val left = withKnownArgument(given), right = withKnownArgument(other);
+  if (!left.isConstexpr() || !right.isConstexpr())
+    left = given, right = other;
   if (left.isConstexpr() && right.isConstexpr()) {
     static constexpr host::CompareOp map[] = {host::CompareOp::Eq, host::CompareOp::Ne,
                                               host::CompareOp::Lt, host::CompareOp::Le,

@@ -15,8 +15,10 @@ namespace pellucid::host {
 // ----------------------------------------------------------------------------------------------------
 
 std::optional<Value> Interpreter::findAttr(const Value &object, std::string_view name) {
-  if (object.isObject())
-    return object.object()->getAttr(*this, name);
+  if (object.isObject()) {
+    std::optional<Value> found = object.object()->getAttr(*this, name);
+    return found || name != "__class__" ? found : typeOf(object);
+  }
   Value type = typeOf(object);
   auto *cls = type.as<Class>();
   if (name == "__class__")

@@ -122,7 +122,12 @@ private:
   }
   void add(const TensorMap::Dim &dim) {
     json.beginObject().field("size", dim.size).field("stride", dim.stride);
-    json.field("box", dim.box).endObject();
+    json.field("box", dim.box);
+    if (dim.sizeParameter >= 0)
+      json.field("size_parameter", dim.sizeParameter);
+    if (dim.strideParameter >= 0)
+      json.field("stride_parameter", dim.strideParameter);
+    json.endObject();
   }
   void add(const Kernel &kernel) {
     json.beginObject().field("name", kernel.name).field("file", kernel.sourceFile);

@@ -30,7 +30,9 @@ template <typename Archive> struct ManifestFields {
     archive(s.kind, s.text, s.file, s.line, s.column, s.hex);
   }
   void fields(auto &s, const Target *) { archive(s.kind, s.cpu, s.sm); }
-  void fields(auto &s, const TensorMap::Dim *) { archive(s.size, s.stride, s.box); }
+  void fields(auto &s, const TensorMap::Dim *) {
+    archive(s.size, s.stride, s.box, s.sizeParameter, s.strideParameter);
+  }
   void fields(auto &s, const TensorMap *) {
     archive(s.parameter, s.elementBytes, s.swizzleBytes, s.dims);
   }

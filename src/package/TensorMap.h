@@ -9,9 +9,12 @@ namespace pellucid::package {
 /// A tensor as copies by box see it: what the run time describes to the device (CUtensorMap) and
 /// passes behind the kernel's own parameters and Triton's scratch pointers.
 struct TensorMap {
+  /// In elements.
   struct Dim {
-    int64_t size = 1, stride = 1; ///< elements
-    uint32_t box = 1;             ///< elements of a copy
+    int64_t size = 1, stride = 1;
+    uint32_t box = 1; ///< of a copy
+    /// That say how long the dim and its stride are instead, unless -1.
+    int32_t sizeParameter = -1, strideParameter = -1;
   };
 
   uint32_t parameter = 0; ///< of the kernel: where the tensor begins

@@ -205,6 +205,10 @@ private:
         complain(target + " is there twice");
     }
   }
+  static bool isInteger(const KernelParameter &parameter) {
+    return !parameter.pointer &&
+           (parameter.dtype == DataType::Int32 || parameter.dtype == DataType::Int64);
+  }
   /// What the device's own limits are, so that no value of a file reaches the driver unseen.
   void check(const Kernel &kernel, const Executable &executable, const std::string &target) {
     constexpr size_t mostMaps = 16, mostDims = 5;
@@ -230,10 +234,17 @@ private:
         return complain(where + " has rows of " + std::to_string(map.dims[0].box) +
                         " elements for a swizzle of " + std::to_string(map.swizzleBytes) +
                         " bytes");
+      auto isNumber = [&](int32_t number) {
+        return number == -1 || (number >= 0 && size_t(number) < kernel.parameters.size() &&
+                                isInteger(kernel.parameters[size_t(number)]));
+      };
       for (const TensorMap::Dim &dim : map.dims)
         if (dim.size < 1 || dim.size > INT32_MAX || dim.box < 1 || dim.box > mostBox ||
             dim.stride < 1 || dim.stride >= mostStrideBytes / map.elementBytes ||
-            (&dim != map.dims.data() && dim.stride * map.elementBytes % alignment != 0))
+            (&dim != map.dims.data() && dim.strideParameter == -1 &&
+             dim.stride * map.elementBytes % alignment != 0) ||
+            !isNumber(dim.sizeParameter) || !isNumber(dim.strideParameter) ||
+            (&dim == map.dims.data() && dim.strideParameter != -1))
           return complain(where + " has a dim of " + std::to_string(dim.size) + ", stride " +
                           std::to_string(dim.stride) + ", box " + std::to_string(dim.box));
     }

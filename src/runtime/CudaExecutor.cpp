@@ -44,6 +44,8 @@ CudaResources::~CudaResources() {
   cuda::CurrentContext current(driver, context);
   if (weightMemory)
     driver.memFree(weightMemory);
+  if (zeros)
+    driver.memFree(zeros);
 }
 
 Result CudaResources::load(const PackageFile &file, ProgramPlan &plan) {
@@ -55,7 +57,26 @@ Result CudaResources::load(const PackageFile &file, ProgramPlan &plan) {
       for (VariantPlan &variant : launch->variants)
         if (Result result = findEntry(variant); !result.ok())
           return result;
+  if (Result result = makeZeros(plan); !result.ok())
+    return result;
   return uploadWeights(file, plan);
+}
+
+/// What stands for tensors without elements.
+Result CudaResources::makeZeros(const ProgramPlan &plan) {
+  constexpr size_t bytes = 256;
+  bool isNeeded = false;
+  for (const StepPlan &step : plan.steps)
+    if (const auto *launch = std::get_if<LaunchPlan>(&step))
+      for (const VariantPlan &variant : launch->variants)
+        isNeeded |= std::ranges::any_of(variant.executable->tensorMaps, cuda::mayBeEmpty);
+  if (!isNeeded || zeros)
+    return {};
+  const char *what = "allocate 256 bytes of zeros on the device";
+  if (Result result = driver.check(driver.memAlloc(&zeros, bytes), what); !result.ok())
+    return result;
+  const unsigned char none[bytes] = {};
+  return driver.check(driver.memcpyHtoD(zeros, none, bytes), what);
 }
 
 /// The modules of all records that launches name.
@@ -256,21 +277,24 @@ cuda::Code CudaExecutor::queue(const PreparedLaunch &prepared, void **parameters
   return driver.launchKernelEx(&config, function, parameters, nullptr);
 }
 
-/// The addresses are those of the packed arguments.
+/// From the packed arguments.
 Result CudaExecutor::describeTensors(const LaunchPlan &step, const VariantPlan &variant,
                                      const unsigned char *arguments, cuda::TensorMap *maps) {
-  for (const TensorMap &map : variant.executable->tensorMaps) {
-    const KernelParameter &parameter = *variant.arguments[map.parameter].parameter;
-    cuda::Address address = 0;
-    std::memcpy(&address, arguments + parameter.offset, sizeof address);
-    if (Result result = checked(cuda::encodeTensorMap(driver, map, address, *maps++),
-                                [&] {
-                                  return "describe argument '" + parameter.name + "' of launch '" +
-                                         step.launch->label + "' to the device";
-                                });
+  auto valueOf = [&](uint32_t number) {
+    const KernelParameter &parameter = *variant.arguments[number].parameter;
+    int64_t value = 0;
+    int32_t narrow = 0;
+    std::memcpy(&value, arguments + parameter.offset, parameter.bytes);
+    std::memcpy(&narrow, arguments + parameter.offset, sizeof narrow);
+    return parameter.bytes == sizeof value ? value : int64_t(narrow);
+  };
+  for (const TensorMap &map : variant.executable->tensorMaps)
+    if (Result result =
+            cuda::encodeTensorMap(driver, map, static_cast<cuda::Address>(valueOf(map.parameter)),
+                                  resources.zeros, valueOf, *maps++);
         !result.ok())
-      return result;
-  }
+      return Result::error(result.code(),
+                           "launch '" + step.launch->label + "': " + result.message());
   return {};
 }
 

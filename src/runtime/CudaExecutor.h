@@ -31,10 +31,11 @@ private:
   int ordinal;
   cuda::Context context = nullptr;
   std::map<std::string, std::shared_ptr<CudaModule>> modules; ///< by record
-  cuda::Address weightMemory = 0;
+  cuda::Address weightMemory = 0, zeros = 0;
   std::vector<unsigned char *> weights;
 
   Result loadCode(const package::PackageFile &file, const ProgramPlan &plan);
+  Result makeZeros(const ProgramPlan &plan);
   static Result checkUsable(const VariantPlan &variant);
   Result findEntry(VariantPlan &variant);
   /// Those that the plan uses; the others have no address.

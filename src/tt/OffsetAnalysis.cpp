@@ -46,6 +46,11 @@ std::optional<OffsetForm> operator+(const OffsetForm &a, const OffsetForm &b) {
   return result;
 }
 
+std::optional<OffsetForm> operator-(const OffsetForm &a, const OffsetForm &b) {
+  auto negated = b * OffsetForm::constant(-1);
+  return negated ? a + *negated : std::nullopt;
+}
+
 static bool dependsOnLane(const OffsetMonomial &monomial) {
   return llvm::any_of(monomial,
                       [](const OffsetSymbol &symbol) { return symbol.kind == OffsetSymbol::Lane; });

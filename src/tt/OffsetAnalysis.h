@@ -18,6 +18,10 @@
 
 namespace pellucid::tt {
 
+/// On a tt.load that was one through a tensor descriptor, whose strides are positive and whose base
+/// and strides are multiples of 16 bytes.
+inline constexpr llvm::StringLiteral ofDescriptorName = "pellucid.of_descriptor";
+
 struct OffsetSymbol {
   enum Kind { Lane, ProgramId, NumPrograms, Scalar };
   Kind kind = Scalar;
@@ -45,6 +49,7 @@ public:
 
   /// None when a coefficient overflows, or when a product is not linear in the lanes any more.
   friend std::optional<OffsetForm> operator+(const OffsetForm &a, const OffsetForm &b);
+  friend std::optional<OffsetForm> operator-(const OffsetForm &a, const OffsetForm &b);
   friend std::optional<OffsetForm> operator*(const OffsetForm &a, const OffsetForm &b);
   bool operator==(const OffsetForm &) const = default;
 

@@ -64,10 +64,16 @@ protected:
     std::vector<void *> pointers;
     for (uint64_t &word : words)
       pointers.push_back(&word);
+    cuda::Address zeros = 0;
+    EXPECT_EQ(driver->memAlloc(&zeros, 256), 0);
+    driver->memsetD8Async(zeros, 0, 256, nullptr);
     std::vector<cuda::TensorMap> maps(compiled.tensorMaps.size());
     for (size_t i = 0; i < maps.size(); ++i) {
       const package::TensorMap &map = compiled.tensorMaps[i];
-      EXPECT_EQ(cuda::encodeTensorMap(*driver, map, words[map.parameter], maps[i]), 0);
+      Result described = cuda::encodeTensorMap(
+          *driver, map, words[map.parameter], zeros,
+          [&](uint32_t parameter) { return static_cast<int64_t>(words[parameter]); }, maps[i]);
+      EXPECT_TRUE(described.ok()) << described.message();
       pointers.push_back(&maps[i]);
     }
     EXPECT_EQ(driver->launchKernel(function, launched.grid[0], launched.grid[1], launched.grid[2],
@@ -80,6 +86,7 @@ protected:
                          launched.arrays[i].bytes.size());
       driver->memFree(addresses[i]);
     }
+    driver->memFree(zeros);
     driver->moduleUnload(module);
     return std::move(launched.arrays);
   }

@@ -325,6 +325,33 @@ TEST(CudaNumerics, FastFunctionsOfTheLibraryAreShort) {
   EXPECT_EQ(countOf(called("tanf", false), "sin.approx.ftz.f32"), 2u);
 }
 
+/// Integers become 16-bit floats without doubles, and rounded once.
+TEST(CudaNumerics, IntegersBecomeNarrowFloatsWithoutDoubles) {
+  auto converted = [](const std::string &from, const std::string &to, const std::string &op) {
+    std::string ptx = ptxOf(elementwise(from, to,
+                                        "  %z = arith." + op + " %x : tensor<256x" + from +
+                                            "> to tensor<256x" + to + ">\n"),
+                            "k", "80");
+    EXPECT_EQ(countOf(ptx, ".f64"), 0u) << ptx;
+    if (*PELLUCID_PTXAS)
+      EXPECT_EQ(ptxasRefusal(ptx), "");
+    return ptx;
+  };
+  EXPECT_EQ(countOf(converted("i32", "f16", "sitofp"), "cvt.rn.f16.s32"), 2u);
+  EXPECT_EQ(countOf(converted("i64", "f16", "uitofp"), "cvt.rn.f16.u64"), 2u);
+  EXPECT_EQ(countOf(converted("i32", "bf16", "sitofp"), "cvt.rz.f32.s32"), 2u);
+  EXPECT_EQ(countOf(converted("i64", "bf16", "uitofp"), "cvt.rz.f32.u64"), 2u);
+  std::string few =
+      ptxOf(elementwise("i32", "f16",
+                        "  %m = arith.constant dense<15> : tensor<256xi32>\n"
+                        "  %a = arith.andi %x, %m : tensor<256xi32>\n"
+                        "  %d = arith.subi %a, %m : tensor<256xi32>\n"
+                        "  %z = arith.sitofp %d : tensor<256xi32> to tensor<256xf16>\n"),
+            "k", "90");
+  EXPECT_EQ(countOf(few, "cvt.rn.f32.s32"), 2u) << few; // all digits fit
+  EXPECT_EQ(countOf(few, "cvt.rn.f16.s32"), 0u) << few;
+}
+
 /// A division in what combines is as short as one of tiles.
 TEST(CudaNumerics, DivisionsInReductionsAreNotScaled) {
   std::string ptx =
@@ -357,6 +384,62 @@ TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
   };
   EXPECT_EQ(countOf(ptxOf(kernel(false), "k", "90"), "fma.rn.sat.f32"), 0u);
   EXPECT_EQ(countOf(ptxOf(kernel(true), "k", "90"), "fma.rn.sat.f32"), 1u);
+}
+
+/// A product's sums that are an operand of the next one are put down by whole matrices, where the
+/// device has an instruction for it; across the rows of memory as well.
+TEST(CudaMatrixMoves, SumsArePutDownByWholeMatrices) {
+  auto kernel = [](bool transposed) {
+    std::string tile = "tensor<32x32x", h = tile + "f16>", f = tile + "f32>";
+    std::string operand = transposed ? "%t" : "%h";
+    return "tt.func public @k(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> "
+           "{tt.divisibility = 16 : i32}) {\n"
+           "  %zero = arith.constant dense<0.0> : " +
+           f +
+           "\n  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>\n"
+           "  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>\n"
+           "  %s32 = arith.constant dense<32> : tensor<32x1xi32>\n"
+           "  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>\n"
+           "  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>\n"
+           "  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>\n"
+           "  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>\n"
+           "  %off = arith.addi %r3, %k2 : tensor<32x32xi32>\n"
+           "  %xs = tt.splat %x : !tt.ptr<f16> -> " +
+           tile + "!tt.ptr<f16>>\n  %xp = tt.addptr %xs, %off : " + tile +
+           "!tt.ptr<f16>>, tensor<32x32xi32>\n  %a = tt.load %xp : " + tile +
+           "!tt.ptr<f16>>\n  %d = tt.dot %a, %a, %zero : " + h + " * " + h + " -> " + f +
+           "\n  %h = arith.truncf %d : " + f + " to " + h +
+           "\n  %t = tt.trans %h {order = array<i32: 1, 0>} : " + h + " -> " + h +
+           "\n  %e = tt.dot %a, " + operand + ", %zero : " + h + " * " + h + " -> " + f +
+           "\n  %ys = tt.splat %y : !tt.ptr<f32> -> " + tile +
+           "!tt.ptr<f32>>\n  %yp = tt.addptr %ys, %off : " + tile +
+           "!tt.ptr<f32>>, tensor<32x32xi32>\n  tt.store %yp, %e : " + tile +
+           "!tt.ptr<f32>>\n  tt.return\n}\n";
+  };
+  for (bool transposed : {false, true}) {
+    std::string ptx = ptxOf(kernel(transposed), "k", "90");
+    EXPECT_EQ(countOf(ptx, "stmatrix.sync.aligned.m8n8.x4"), 1u) << ptx;
+    EXPECT_EQ(countOf(ptxOf(kernel(transposed), "k", "80"), "stmatrix"), 0u);
+    if (*PELLUCID_PTXAS)
+      EXPECT_EQ(ptxasRefusal(ptx), "");
+  }
+}
+
+/// Of hundreds of elements in a thread each is computed right before it is stored; shorter blocks
+/// are left to ptxas.
+TEST(CudaOrder, LongBlocksAreOrderedByUse) {
+  auto kernel = [](const std::string &size) {
+    std::string text = elementwise("f32", "f32",
+                                   "  %e = math.exp %x : tensor<256xf32>\n"
+                                   "  %z = arith.addf %e, %x : tensor<256xf32>\n");
+    for (size_t at = text.find("256"); at != std::string::npos; at = text.find("256", at))
+      text.replace(at, 3, size), at += size.size();
+    return ptxOf(text, "k", "90");
+  };
+  std::string large = kernel("65536"), small = kernel("4096");
+  EXPECT_LT(large.find("st.global"), large.rfind("ex2.approx"));
+  EXPECT_GT(small.find("st.global"), small.rfind("ex2.approx"));
+  EXPECT_LT(large.rfind("ld.global"), large.find("ex2.approx")); // still ahead of their use
 }
 
 /// The parts of many warps are combined by lanes: a load and a shuffle for each halving.
@@ -541,6 +624,7 @@ TEST(CudaStages, TilesOfTensorsAreCopiedByBox) {
   EXPECT_EQ(countOf(ptx, "mbarrier.init"), 3u);
   EXPECT_EQ(countOf(ptx, ".param .align 64 .b8 boxes_param_"), 2u);
   EXPECT_EQ(countOf(stagedPtx("boxes_across", "90a", 3), "cp.async.bulk.tensor.2d"), 3 * 2u);
+  EXPECT_EQ(countOf(stagedPtx("boxes_described", "90a", 3), "cp.async.bulk.tensor.2d"), 3 * 3u);
   EXPECT_EQ(countOf(stagedPtx("boxes", "90", 3), "bulk.tensor"), 0u);
 }
 

@@ -111,6 +111,12 @@ TEST(ManifestBytes, WrongTensorMapsAreRefused) {
     EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].size = size; })) << size;
   for (int64_t stride : {int64_t(0), int64_t(-1008), int64_t(1004), int64_t(1) << 39})
     EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].stride = stride; })) << stride;
+  for (int32_t parameter : {-2, 0, 99}) { // no parameter, a pointer, beyond the last
+    EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].sizeParameter = parameter; }));
+    EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].strideParameter = parameter; }));
+  }
+  EXPECT_TRUE(isValid([](auto &, auto &map) { map.dims[1].strideParameter = 3; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims[0].strideParameter = 3; }));
   for (uint32_t box : {0u, 257u})
     EXPECT_FALSE(isValid([&](auto &, auto &map) { map.dims[1].box = box; })) << box;
 }

@@ -51,6 +51,31 @@ def f(x):
   EXPECT_TRUE(has(ir, "3.0") && has(ir, "5.0")) << ir;
 }
 
+/// An argument of 1 decides comparisons while compiling, as in Triton: the sides may be of other
+/// kinds. What a kernel makes of it afterwards is a value like any other.
+TEST_F(KernelIdentity, argumentsOfOneDecideComparisons) {
+  std::string ir = ttirs(R"py(
+@triton.jit
+def kernel(x_ptr, out_ptr, batches, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    start = (tl.program_id(0),)
+    if batches == 1:
+        start = 0
+    count = batches
+    if tl.load(x_ptr) > 0:
+        count = 5
+    if count > 1:
+        tl.store(out_ptr + 1, 2.0)
+    tl.store(out_ptr + start + i, tl.load(x_ptr + i))
+
+def f(x):
+    out = torch.empty_like(x)
+    kernel[(1,)](x, out, 1, BLOCK=64)
+    return out
+)py");
+  EXPECT_TRUE(has(ir, "arith.cmpi sgt")) << ir;
+}
+
 TEST_F(KernelIdentity, capturedHelpersAndTheirs) {
   EXPECT_EQ(kernels(R"py(
 def helper(factor):

@@ -3,6 +3,7 @@
 
 #include "codegen/common/GenerateCode.h"
 #include "codegen/cuda/CudaEmitter.h"
+#include "codegen/cuda/OrderByUse.h"
 #include "codegen/cuda/SharedComparisons.h"
 #include "codegen/gpu/Passes.h"
 #include "tt/Tt.h"
@@ -24,6 +25,11 @@ static void initializeNvptx() {
 }
 
 /// With the lowest PTX version that has the architecture.
+static void prepare(llvm::Module &module) {
+  orderByUse(module);
+  shareComparisons(module);
+}
+
 static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
   return {.name = "NVPTX",
           .triple = "nvptx64-nvidia-cuda",
@@ -33,7 +39,7 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
                                          : "+ptx70",
           .form = llvm::CodeGenFileType::AssemblyFile,
           .numbersValues = true,
-          .prepare = shareComparisons};
+          .prepare = prepare};
 }
 
 /// What is decided of a kernel; a copy, for the source may be compiled for other targets.

@@ -228,6 +228,12 @@ private:
   llvm::Value *elementAddress(const SharedOperand &operand, const Layout &layout, unsigned index,
                               unsigned elementBytes, unsigned vector);
 
+  // CudaMatrixMoves.cpp
+  /// By instructions that move whole matrices, where the tile lies as they want it; else nothing.
+  bool storeMatrices(const HeldTile &tile, mlir::Type element, const SharedOperand &place);
+  std::optional<Registers> loadMatrices(const Layout &layout, mlir::Type element,
+                                        const SharedOperand &place);
+
   // CudaWordProducts.cpp
   void multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                             Registers &sums);

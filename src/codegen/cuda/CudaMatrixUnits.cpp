@@ -158,9 +158,11 @@ void CudaEmitter::shareTile(const HeldTile &tile, mlir::Type element, const Shar
   unsigned bytes = memoryBytes(element);
   unsigned vector = std::min<unsigned>(layout.contiguousAlong(place.contiguousDim),
                                        SharedTile::chunkBytes / bytes);
-  Registers words = packWords(values, vector, element);
-  size_t perVector = words.size() * vector / values.size();
   auto write = [&] {
+    if (storeMatrices(tile, element, place))
+      return;
+    Registers words = packWords(values, vector, element);
+    size_t perVector = words.size() * vector / values.size();
     for (size_t r = 0, w = 0; r < values.size(); r += vector, w += perVector) {
       Value *address = elementAddress(place, layout, r, bytes, vector);
       Value *whole = perVector == 1

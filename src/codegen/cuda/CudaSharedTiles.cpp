@@ -43,6 +43,8 @@ Registers CudaEmitter::readTile(ttgpu::ReadSharedOp op) {
   const Layout &layout = layoutOf(op);
   mlir::Type element = elementTypeOf(op.getTile().getType());
   SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
+  if (auto values = loadMatrices(layout, element, place))
+    return *values;
   unsigned bytes = memoryBytes(element);
   unsigned vector = std::min<unsigned>(layout.contiguousAlong(place.contiguousDim),
                                        SharedTile::chunkBytes / bytes);

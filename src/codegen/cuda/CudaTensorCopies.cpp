@@ -27,14 +27,27 @@ static void emitText(CodeBuilder &b, const std::string &text, llvm::ArrayRef<Val
   b.CreateCall(code, operands)->addFnAttr(llvm::Attribute::Convergent);
 }
 
+/// Below zero: of an argument.
+static package::TensorMap::Dim dimOf(int64_t size, int64_t stride, int64_t box) {
+  package::TensorMap::Dim dim{.box = static_cast<uint32_t>(box)};
+  if (size < 0)
+    dim.sizeParameter = static_cast<int32_t>(-1 - size);
+  else
+    dim.size = size;
+  if (stride < 0)
+    dim.strideParameter = static_cast<int32_t>(-1 - stride);
+  else
+    dim.stride = stride;
+  return dim;
+}
+
 void CudaEmitter::addTensorMaps(llvm::SmallVectorImpl<llvm::Type *> &parameters) {
   if (auto maps = kernel->getAttrOfType<mlir::ArrayAttr>(ttgpu::tensorMapsName))
     for (mlir::Attribute one : maps) {
       auto map = mlir::cast<ttgpu::TensorMapAttr>(one);
       package::TensorMap made{map.getArgument(), map.getElementBytes(), map.getSwizzle(), {}};
       for (size_t d = 0; d < map.getSizes().size(); ++d)
-        made.dims.push_back(
-            {map.getSizes()[d], map.getStrides()[d], static_cast<uint32_t>(map.getBox()[d])});
+        made.dims.push_back(dimOf(map.getSizes()[d], map.getStrides()[d], map.getBox()[d]));
       result.tensorMaps.push_back(std::move(made));
       parameters.push_back(b.getPtrTy());
     }

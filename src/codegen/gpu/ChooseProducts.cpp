@@ -34,7 +34,9 @@ Value narrowed(Value tile, OpBuilder &b) {
 /// two, and tf32 all of their digits. It takes half the shared memory and instructions.
 void multiplyAsNarrow(tt::DotOp dot) {
   Type type = multipliesTruncated(dot) ? widenedType(dot.getA()) : Type();
-  if (!type || type != widenedType(dot.getB()))
+  constexpr int64_t leastDepth = 16; // of an instruction for 16-bit floats
+  bool isDeep = cast<RankedTensorType>(dot.getA().getType()).getShape().back() >= leastDepth;
+  if (!type || type != widenedType(dot.getB()) || !isDeep)
     return;
   OpBuilder b(dot);
   dot.getAMutable().assign(narrowed(dot.getA(), b));

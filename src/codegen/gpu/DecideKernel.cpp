@@ -11,6 +11,7 @@ namespace pellucid::ttgpu {
 static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &options) {
   pm.addPass(createNarrowArithmetic());
   pm.addPass(createChooseProducts(options));
+  pm.addPass(createUnwrapRanges());
   pm.addPass(createAccumulateProducts());
   pm.addPass(createRestartSums());
   pm.addPass(createPipelineLoops());

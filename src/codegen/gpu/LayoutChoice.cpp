@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -76,8 +77,26 @@ bool isReadInPlace(Value operand, tt::DotOp dot) {
 
 LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
     : target(target), axes(function) {
-  function.walk(
-      [&](tt::StoreOp op) { noteAccess(op.getPtr(), op.getValue().getType(), accessBytes); });
+  // Where a loop stores tiles of a shape, what is stored of them once behind it decides nothing.
+  std::map<std::vector<int64_t>, unsigned> deepest;
+  auto depthOf = [](Operation *op) {
+    unsigned depth = 0;
+    while ((op = op->getParentOfType<LoopLikeOpInterface>()))
+      ++depth;
+    return depth;
+  };
+  auto shapeOf = [](tt::StoreOp op) {
+    auto tile = dyn_cast<RankedTensorType>(op.getPtr().getType());
+    return tile ? tile.getShape().vec() : std::vector<int64_t>();
+  };
+  function.walk([&](tt::StoreOp op) {
+    unsigned &depth = deepest[shapeOf(op)];
+    depth = std::max(depth, depthOf(op));
+  });
+  function.walk([&](tt::StoreOp op) {
+    bool decides = depthOf(op) == deepest[shapeOf(op)];
+    noteAccess(op.getPtr(), op.getValue().getType(), decides ? accessBytes : 0);
+  });
   // An atomic addition of a warp takes a sector once where its lanes are neighbours.
   function.walk([&](tt::AtomicRMWOp op) { noteAccess(op.getPtr(), op.getVal().getType(), 1); });
   function.walk([&](tt::LoadOp op) { noteLoad(op.getPtr(), op.getType()); });
@@ -278,13 +297,13 @@ std::optional<Layout> LayoutChoice::crosswise(Value data, unsigned fastest) cons
 
 //===--- accesses -----------------------------------------------------------------------------===//
 
-Layout LayoutChoice::ofAccess(Value pointers, Value data) const {
+Layout LayoutChoice::ofAccess(Value pointers, Value data, bool loads) const {
   ArrayRef<int64_t> shape = tileOf(pointers).getShape();
   auto fastest = contiguousDim(pointers);
   if (auto across = fastest ? crosswise(data, *fastest) : std::nullopt)
     return *across;
   auto found = anchors.find(shape.vec());
-  bool feeds = feedsMatrixUnits(data);
+  bool feeds = loads && feedsMatrixUnits(data);
   // It goes through shared memory anyway, so lanes may lie as memory is reached best.
   if (auto nearest = feeds && !fastest ? nearestDim(pointers) : std::nullopt)
     return alongDim(shape, *nearest, 1);
@@ -308,7 +327,7 @@ static bool isWideSpread(const Layout &spread, const Layout &own) {
 // Spread tiles are loaded as they are wanted, so that nothing moves afterwards, but where that is
 // more than to move them.
 Layout LayoutChoice::ofLoad(tt::LoadOp load) const {
-  Layout layout = ofAccess(load.getPtr(), load.getResult());
+  Layout layout = ofAccess(load.getPtr(), load.getResult(), true);
   if (layout == anchor(layout.shape)) {
     Layout spread = wanted(load.getResult());
     if (!isWideSpread(spread, layout))
@@ -428,7 +447,7 @@ Layout LayoutChoice::wanted(Value value, Asked &asked) const {
   return askedOf(value, asked).value_or(anchor(tileOf(value).getShape()));
 }
 
-/// The reduction of a loop's round that the value is computed from.
+/// The reduction of a loop's round that the value is computed from, on any side of a branch.
 static Value reductionBehind(Value value, Block *round, unsigned depth = 0) {
   constexpr unsigned deepest = 6;
   Operation *op = value.getDefiningOp();
@@ -436,6 +455,11 @@ static Value reductionBehind(Value value, Block *round, unsigned depth = 0) {
     return {};
   if (isa<tt::ReduceOp>(op))
     return value;
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    for (scf::YieldOp side : {branch.thenYield(), branch.elseYield()})
+      if (Value found = reductionBehind(side.getOperand(cast<OpResult>(value).getResultNumber()),
+                                        side->getBlock(), depth + 1))
+        return found;
   if (isElementOp(op))
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
@@ -451,9 +475,14 @@ Layout LayoutChoice::wanted(Value value) const {
     return *wish;
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  Value sum;
   if (loop && argument != loop.getInductionVar())
-    if (Value sum = reductionBehind(loop.getTiedLoopYieldedValue(argument)->get(), loop.getBody()))
-      return *ofHome(sum);
+    sum = reductionBehind(loop.getTiedLoopYieldedValue(argument)->get(), loop.getBody());
+  else if (value.getDefiningOp<scf::IfOp>() &&
+           isa<scf::ForOp>(value.getParentRegion()->getParentOp()))
+    sum = reductionBehind(value, value.getParentBlock());
+  if (sum)
+    return *ofHome(sum);
   return anchor(tileOf(value).getShape());
 }
 

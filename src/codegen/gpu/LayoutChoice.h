@@ -24,7 +24,7 @@ public:
   /// The layout that tiles of `shape` have unless their use asks for another one.
   Layout anchor(llvm::ArrayRef<int64_t> shape) const;
   /// The layout that an access is fastest in.
-  Layout ofAccess(mlir::Value pointers, mlir::Value data) const;
+  Layout ofAccess(mlir::Value pointers, mlir::Value data, bool loads = false) const;
   Layout ofLoad(tt::LoadOp load) const;
   /// What lies as a product does, `held`, goes to or comes from memory in this layout: where
   /// vectors are known to be aligned and whole, one in which each thread has some; where not even

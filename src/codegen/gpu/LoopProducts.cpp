@@ -4,6 +4,8 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/gpu/GlobalAccesses.h"
 #include "codegen/gpu/MatrixUnits.h"
+#include "codegen/gpu/SharedTile.h"
+#include "codegen/gpu/SharedUse.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
@@ -56,7 +58,8 @@ static Value transposedLike(OpBuilder &b, Value operand, Value tile, Value read)
   return tt::TransOp::create(b, trans.getLoc(), trans.getType(), source, trans.getOrderAttr());
 }
 
-SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes) {
+SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes,
+                                   uint64_t mostBytes) {
   OpBuilder b(loop);
   SmallVector<Value> buffers;
   llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
@@ -75,6 +78,9 @@ SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes
   for (auto &[tile, operands] : uses) {
     Location loc = tile.getLoc();
     auto type = BufferType::get(tile.getContext(), 1, tileOf(tile), alongOf(tile, axes));
+    if (bytesOf(type) > mostBytes)
+      continue;
+    mostBytes -= bytesOf(type);
     buffers.push_back(AllocSharedOp::create(b, loc, type));
     ShareOp::create(b, loc, tile, buffers.back());
     Value first = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
@@ -83,6 +89,27 @@ SmallVector<Value> shareInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes
       operand->set(transposedLike(b, operand->get(), tile, read));
   }
   return buffers;
+}
+
+/// Tiles of this size cost no block of a multiprocessor.
+static constexpr uint64_t fewBytes = 32 << 10;
+
+void holdInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes) {
+  auto isPlain = [](Value operand) {
+    return tileOf(operand).getRank() == 2 &&
+           codegen::memoryBytes(tileOf(operand).getElementType()) ==
+               codegen::SharedTile::elementBytes;
+  };
+  bool suits = true;
+  loop->walk([&](tt::DotOp dot) { suits &= isPlain(dot.getA()) && isPlain(dot.getB()); });
+  SmallVector<Value> buffers;
+  if (suits)
+    buffers = shareInvariants(loop, axes, fewBytes);
+  if (buffers.empty())
+    return;
+  OpBuilder b(loop);
+  b.setInsertionPointAfter(loop);
+  FreeSharedOp::create(b, loop.getLoc(), buffers);
 }
 
 bool mayBeWritten(Value pointer, scf::ForOp loop) {

@@ -15,7 +15,10 @@ inline bool hasMatrixUnit(tt::DotOp dot) { return unitOf(dot) != MatrixUnit::Non
 unsigned contiguousDim(mlir::Value pointers, const tt::AxisAnalysis &axes);
 
 /// Puts operands from before the loop in shared memory once; the buffers.
-llvm::SmallVector<mlir::Value> shareInvariants(mlir::scf::ForOp loop, const tt::AxisAnalysis &axes);
+llvm::SmallVector<mlir::Value> shareInvariants(mlir::scf::ForOp loop, const tt::AxisAnalysis &axes,
+                                               uint64_t mostBytes = UINT64_MAX);
+/// The same for a loop that stays as it is: its products would put them down again in every round.
+void holdInvariants(mlir::scf::ForOp loop, const tt::AxisAnalysis &axes);
 
 /// The first operation of a body that waits for the product, regions included.
 mlir::Operation *firstUser(mlir::Value product, mlir::Block *body);

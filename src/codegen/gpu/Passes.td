@@ -28,6 +28,12 @@ def NarrowArithmetic : Pass<"ttgpu-narrow-arithmetic", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def UnwrapRanges : Pass<"ttgpu-unwrap-ranges", "::mlir::ModuleOp"> {
+  let summary = "takes the first of a tile's rows modulo the size where all of them wrap together";
+  let description = "In functions whose tiles may be copied by box, which wrapping rows are not.";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pellucid::tt::TtDialect"];
+}
+
 def AccumulateProducts : Pass<"ttgpu-accumulate-products", "::mlir::ModuleOp"> {
   let summary = "starts a product by matrix units from what its result is added to";
 }

@@ -108,6 +108,8 @@ public:
                                                          one.box->scalars);
   }
 
+  scf::ForOp source() const { return loop; }
+
   void rewrite() {
     OpBuilder b(loop);
     Location loc = loop.getLoc();
@@ -363,6 +365,7 @@ private:
     b.setInsertionPointToEnd(piped.getBody());
     Value nextRead = nextCopy(b, readCopy, stages);
     Value nextReadOn = handedOn ? nextCopy(b, readOnCopy, stages + 1) : nextRead;
+    Value nextOfBarriers = barriers ? nextPhase(b, later.back(), nextRead) : Value();
 
     Block *body = loop.getBody();
     SmallVector<tt::DotOp> products = byWarpgroups();
@@ -376,7 +379,7 @@ private:
       more.append({next.copyReadOn, nextReadOn});
     llvm::append_range(more, next.carried);
     if (barriers)
-      more.push_back(nextPhase(b, later.back(), nextRead));
+      more.push_back(nextOfBarriers);
     yield->insertOperands(yield->getNumOperands(), more);
     for (StagedLoad &one : staged) {
       OpBuilder at(one.load);
@@ -571,8 +574,18 @@ struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
         pipeline(function, target);
   }
 
+  /// Of those that are in no other loop, what has no loop in it that is rewritten.
+  static void keepOutermost(SmallVector<scf::ForOp> &loops, std::vector<LoopPipeline> &rewritten) {
+    llvm::erase_if(loops, [&](scf::ForOp loop) {
+      return loop->getParentOfType<scf::ForOp>() || llvm::any_of(rewritten, [&](LoopPipeline &one) {
+               return loop->isAncestor(one.source());
+             });
+    });
+  }
+
   static void pipeline(tt::FuncOp function, TargetAttr target) {
     std::vector<LoopPipeline> planned;
+    SmallVector<scf::ForOp> others;
     {
       tt::AxisAnalysis axes(function);
       LayoutChoice layouts(function, target);
@@ -580,12 +593,17 @@ struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
         LoopPipeline candidate(loop, axes, layouts, target);
         if (candidate.plan())
           planned.push_back(std::move(candidate));
+        else
+          others.push_back(loop);
       });
+      keepOutermost(others, planned);
       for (LoopPipeline &loop : planned)
         loop.holdScalars();
       // Outer loops first: what they share is shared for the inner ones.
       for (LoopPipeline &loop : planned)
         loop.rewrite();
+      for (scf::ForOp loop : others)
+        holdInvariants(loop, axes);
     }
   }
 };

@@ -36,6 +36,9 @@ struct TensorTile {
 /// The boxes that one loop loads.
 class TensorTiles {
 public:
+  /// Of a dim: places are numbers of 32 bits, and a box may end beyond the tensor.
+  static constexpr int64_t mostSize = INT32_MAX - 512;
+
   TensorTiles(mlir::scf::ForOp loop, const tt::AxisAnalysis &axes);
 
   /// Adds its map to the function. None where it is not proved that the copy reads what the load

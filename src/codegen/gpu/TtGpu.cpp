@@ -9,6 +9,29 @@
 
 #include "codegen/gpu/TtGpuEnums.cpp.inc"
 
+// [64, argument 3]
+static mlir::ParseResult parseNumbers(mlir::AsmParser &parser,
+                                      llvm::SmallVector<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, [&] {
+    bool isArgument = mlir::succeeded(parser.parseOptionalKeyword("argument"));
+    int64_t &number = numbers.emplace_back();
+    if (parser.parseInteger(number))
+      return mlir::failure();
+    number = isArgument ? -1 - number : number;
+    return mlir::success();
+  });
+}
+static void printNumbers(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> numbers) {
+  printer << "[";
+  llvm::interleaveComma(numbers, printer.getStream(), [&](int64_t number) {
+    if (number < 0)
+      printer << "argument " << -1 - number;
+    else
+      printer << number;
+  });
+  printer << "]";
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "codegen/gpu/TtGpuAttributes.cpp.inc"
 

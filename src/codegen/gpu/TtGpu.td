@@ -75,13 +75,15 @@ def LayoutAttr : AttrDef<TtGpu_Dialect, "Layout",
 // box see it, which the run time describes to the hardware for each launch.
 def TensorMapAttr : AttrDef<TtGpu_Dialect, "TensorMap"> {
   let mnemonic = "tensor_map";
-  // Dims from the innermost on, whose stride is 1; sizes and strides count elements.
+  // Dims from the innermost on, whose stride is 1; sizes and strides count elements. One below zero
+  // is that of an argument, -1 - its number; it prints as `argument 3`.
   let parameters = (ins "unsigned":$argument, "unsigned":$elementBytes, "unsigned":$swizzle,
       ArrayRefParameter<"int64_t">:$sizes, ArrayRefParameter<"int64_t">:$strides,
       ArrayRefParameter<"int64_t">:$box);
   let assemblyFormat = [{
     `<` `argument` `=` $argument `,` `elementBytes` `=` $elementBytes `,` `swizzle` `=` $swizzle
-    `,` `sizes` `=` `[` $sizes `]` `,` `strides` `=` `[` $strides `]` `,` `box` `=` `[` $box `]` `>`
+    `,` `sizes` `=` custom<Numbers>($sizes) `,` `strides` `=` custom<Numbers>($strides)
+    `,` `box` `=` `[` $box `]` `>`
   }];
   let genVerifyDecl = 1;
 }

@@ -2,6 +2,7 @@
 #include "passes/tt/PartsConversion.h"
 #include "passes/tt/Passes.h"
 #include "passes/tt/TileAddressing.h"
+#include "tt/OffsetAnalysis.h"
 #include "tt/TtOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -134,7 +135,8 @@ struct LoadPattern : OpConversionPattern<DescriptorLoadOp> {
     Descriptor descriptor = descriptorOf(op.getDesc().getType(), adaptor.getDesc());
     auto [pointers, mask] = blockAt(rewriter, loc, descriptor, adaptor.getIndices());
     Value other = paddingTile(rewriter, loc, descriptor.block, descriptor.padNan);
-    Value tile = LoadOp::create(rewriter, loc, pointers, mask, other, op.getCache(), op.getEvict());
+    auto tile = LoadOp::create(rewriter, loc, pointers, mask, other, op.getCache(), op.getEvict());
+    tile->setAttr(ofDescriptorName, rewriter.getUnitAttr());
     rewriter.replaceOp(op, inShapeOf(rewriter, loc, tile, op.getType()));
     return success();
   }

@@ -716,6 +716,19 @@ def boxes_across(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, BM:
         pa += BK*M; pb += BK
     tl.store(c + part*(M*N) + i[:, None]*N + j[None, :], acc)
 
+# By descriptors, whose sizes and strides are the launch's.
+@case("a:bf16:28800:-0.5:0.5 b:bf16:23040:-0.5:0.5 c:fp32:32000 M:i32=200 N:i32=160 K:i32=144", (2, 2), aligned=("a", "b", "N", "K"), BM=128, BN=128, BK=64)
+@triton.jit
+def boxes_described(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    left = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    right = tl.make_tensor_descriptor(b, shape=[K, N], strides=[N, 1], block_shape=[BK, BN])
+    m0 = tl.program_id(0)*BM; n0 = tl.program_id(1)*BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, K, BK):
+        acc = tl.dot(left.load([m0, at]), right.load([at, n0]), acc)
+    i = m0 + tl.arange(0, BM); j = n0 + tl.arange(0, BN)
+    tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
 def dump(fn, spec, grid, aligned, consts, folder):
     target = GPUTarget("cuda", 90, 32)
     signature, constants = {}, dict(consts)

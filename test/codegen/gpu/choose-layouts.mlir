@@ -368,6 +368,73 @@ tt.func public @every_second(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: 
 
 // -----
 
+// Sums that are rounded, stored and multiplied once more are rounded where they lie, and what is stored moves
+// as 16 bits between the lanes of a warp.
+// CHECK-LABEL: @stored_and_multiplied
+// CHECK:       %[[D:.*]] = tt.dot
+// CHECK-NOT:   ttgpu.convert_layout {{.*}} tensor<32x32xf32
+// CHECK:       %[[WIDE:.*]] = ttgpu.convert_layout {{.*}} : tensor<32x32xf16, {{.*}}> -> tensor<32x32xf16
+// CHECK:       tt.store {{.*}}, %[[WIDE]]
+tt.func public @stored_and_multiplied(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %d = tt.dot %a, %a, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %h = arith.truncf %d : tensor<32x32xf32> to tensor<32x32xf16>
+  %ys = tt.splat %y : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %yp = tt.addptr %ys, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  tt.store %yp, %h : tensor<32x32x!tt.ptr<f16>>
+  %e = tt.dot %a, %h, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %zp = tt.addptr %zs, %off : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  tt.store %zp, %e : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// f32 that is stored once behind a loop does not halve the vectors of bf16 that the loop loads and stores.
+// CHECK:       #[[EIGHT:.*]] = #ttgpu.layout<registers = {{\[}}[1], [2], [4]], lanes = {{\[}}[8], [16], [32], [64], [128]], warps = {{\[}}[256], [512]]>
+// CHECK-LABEL: @stored_behind_a_loop
+// CHECK:       scf.for
+// CHECK:         tt.load {{.*}} : tensor<1024x!tt.ptr<bf16>, #[[EIGHT]]>
+// CHECK:         tt.store {{.*}} : tensor<1024x!tt.ptr<bf16>, #[[EIGHT]]>
+tt.func public @stored_behind_a_loop(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1024 = arith.constant 1024 : i32
+  %zero = arith.constant dense<0.0> : tensor<1024xf32>
+  %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<1024x!tt.ptr<bf16>>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (tensor<1024xf32>) : i32 {
+    %at = arith.muli %k, %c1024 : i32
+    %a = tt.splat %at : i32 -> tensor<1024xi32>
+    %o = arith.addi %a, %i : tensor<1024xi32>
+    %xp = tt.addptr %xs, %o : tensor<1024x!tt.ptr<bf16>>, tensor<1024xi32>
+    %v = tt.load %xp : tensor<1024x!tt.ptr<bf16>>
+    %w = arith.extf %v : tensor<1024xbf16> to tensor<1024xf32>
+    %t = arith.addf %s, %w : tensor<1024xf32>
+    %b = arith.truncf %t : tensor<1024xf32> to tensor<1024xbf16>
+    tt.store %xp, %b : tensor<1024x!tt.ptr<bf16>>
+    scf.yield %t : tensor<1024xf32>
+  }
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %i : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  tt.store %yp, %sum : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
 // Bytes that the matrix units take along the inner dim, and that lie across it, are loaded by four
 // neighbours along it to a thread: each quadruple is a register of the instruction's.
 // CHECK-DAG:   #[[ACROSS:.*]] = #ttgpu.layout<registers = {{\[}}[1, 0], [2, 0], [4, 0], [0, 1], [0, 2]], lanes = {{\[}}[8, 0], [16, 0], [32, 0], [0, 4], [0, 8]], warps = {{\[}}[0, 16], [0, 32]]>

@@ -239,3 +239,52 @@ tt.func public @written_meanwhile(%a: !tt.ptr<bf16> {tt.divisibility = 16 : i32}
   }
   tt.return
 }
+
+// -----
+
+// A loop that copies nothing ahead, for its loads are in a branch: what its products take from before it is put
+// down once all the same.
+// CHECK-LABEL: @in_a_branch
+// CHECK:       %[[B:.*]] = ttgpu.alloc_shared
+// CHECK:       ttgpu.share {{.*}}, %[[B]]
+// CHECK:       %[[X:.*]] = ttgpu.read_shared %[[B]]
+// CHECK:       scf.for
+// CHECK:         scf.if
+// CHECK:           tt.dot %[[X]],
+// CHECK:       ttgpu.free_shared %[[B]]
+tt.func public @in_a_branch(%x: !tt.ptr<bf16> {tt.divisibility = 16 : i32}, %where: !tt.ptr<i32>, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %row = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %r1 = tt.expand_dims %row {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %s64 = arith.constant dense<64> : tensor<64x1xi32>
+  %r2 = arith.muli %r1, %s64 : tensor<64x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %k1 = tt.expand_dims %row {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %off = arith.addi %r3, %k2 : tensor<64x64xi32>
+  %xs = tt.splat %x : !tt.ptr<bf16> -> tensor<64x64x!tt.ptr<bf16>>
+  %xp = tt.addptr %xs, %off : tensor<64x64x!tt.ptr<bf16>>, tensor<64x64xi32>
+  %a = tt.load %xp : tensor<64x64x!tt.ptr<bf16>>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %wp = tt.addptr %where, %i : !tt.ptr<i32>, i32
+    %w = tt.load %wp : !tt.ptr<i32>
+    %takes = arith.cmpi sge, %w, %c0 : i32
+    %next = scf.if %takes -> (tensor<64x64xf32>) {
+      %p = tt.addptr %x, %w : !tt.ptr<bf16>, i32
+      %ps = tt.splat %p : !tt.ptr<bf16> -> tensor<64x64x!tt.ptr<bf16>>
+      %pt = tt.addptr %ps, %off : tensor<64x64x!tt.ptr<bf16>>, tensor<64x64xi32>
+      %y = tt.load %pt : tensor<64x64x!tt.ptr<bf16>>
+      %d = tt.dot %a, %y, %acc : tensor<64x64xbf16> * tensor<64x64xbf16> -> tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    } else {
+      scf.yield %acc : tensor<64x64xf32>
+    }
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %os = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+  %op = tt.addptr %os, %off : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+  tt.store %op, %sum : tensor<64x64x!tt.ptr<f32>>
+  tt.return
+}

@@ -1,5 +1,6 @@
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s
 // RUN: pellucid-opt %S/../differential/boxes_across.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=ACROSS
+// RUN: pellucid-opt %S/../differential/boxes_described.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=DESCRIBED
 // RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-pipeline-loops | FileCheck %s --check-prefix=SAFE
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-decide="generation-only=true stages=3 tensor-copies=true" | FileCheck %s --check-prefix=DECIDED
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-decide="generation-only=false stages=3 tensor-copies=true" | FileCheck %s --check-prefix=OTHERS
@@ -35,6 +36,10 @@
 // ACROSS-SAME:  ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 128, sizes = [128, {{[0-9]+}}], strides = [1, 128], box = [64, 32]>, #ttgpu.tensor_map<argument = 1, elementBytes = 2, swizzle = 64, sizes = [256, 64], strides = [1, 256], box = [32, 64]>]
 // ACROSS:       ttgpu.tensor_copy 0
 // ACROSS:       ttgpu.tensor_copy 1
+
+// A descriptor's sizes and strides may be the launch's numbers.
+// DESCRIBED-LABEL: @boxes_described
+// DESCRIBED-SAME:  ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 128, sizes = [argument 5, argument 3], strides = [1, argument 5], box = [64, 128]>, #ttgpu.tensor_map<argument = 1, elementBytes = 2, swizzle = 128, sizes = [argument 4, argument 5], strides = [1, argument 4], box = [64, 64]>]
 
 // DECIDED-LABEL: @boxes
 // DECIDED:       ttgpu.alloc_barriers {ttgpu.offset = {{[0-9]+}} : i32}

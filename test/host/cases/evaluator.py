@@ -1153,6 +1153,13 @@ def asks_twice(from_one):
     yield (first, second)
 
 result = [list(outer()), value, stopped, nothing, given, once, list(asks_twice(returns(1)))]
+# case: classes_of_functions_and_modules
+import math
+
+def plain():
+    pass
+
+result = [plain.__class__.__name__, plain.__class__ is type(plain), math.__class__.__name__, (lambda: 1).__class__ is plain.__class__]
 # case: attributes_of_numbers_ranges_and_slices
 r, s = range(2, 20, 3), slice(1, None)
 result = [(5).real, (5).imag, (5).numerator, (5).denominator, True.real, (2.5).real, (2.5).imag, (r.start, r.stop, r.step), (s.start, s.stop, s.step), type(True.numerator).__name__, hasattr(1, "real"), frozenset([1]).isdisjoint([2, 3]), {1}.isdisjoint({1})]
