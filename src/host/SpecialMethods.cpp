@@ -139,7 +139,9 @@ void addNumberMethods(Interpreter &interpreter, const std::string &type) {
       return i.call(Value(i.builtinClass(conversion)), {a[0]});
     });
   if (type == "int") {
-    add("__index__", "self", [](Interpreter &, Bound &a) { return a[0]; });
+    add("__index__", "self", [](Interpreter &, Bound &a) {
+      return a[0].isBool() ? Value(int64_t(a[0].boolean())) : a[0];
+    });
     add("__invert__", "self",
         [](Interpreter &i, Bound &a) { return i.unary(UnaryOp::Invert, a[0]); });
   }

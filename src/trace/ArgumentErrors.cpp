@@ -97,6 +97,13 @@ Found conditionError(const std::string &target, const std::vector<Argument> &pos
       std::all_of(keywords.begin(), keywords.end(),
                   [&](const auto &keyword) { return isNone(keyword.second); }))
     return runtimeError("torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (target == "aten.pow.Tensor_Scalar" && positional.size() == 2) {
+    Value *base = positional[0].value();
+    std::optional<Expr> exponent = positional[1].integer();
+    if (base && base->isTensor() && !isFloat(base->type().dtype) && exponent &&
+        exponent->constant().value_or(0) < 0)
+      return runtimeError("Integers to negative integer powers are not allowed.");
+  }
   bool isFill = target.starts_with("aten.masked_fill.");
   if (!isFill && !target.starts_with("aten.where."))
     return std::nullopt;

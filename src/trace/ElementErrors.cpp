@@ -326,14 +326,6 @@ Found bitsError(const FailedCall &call) {
   return std::nullopt;
 }
 
-Found powerError(const FailedCall &call) {
-  const TensorType *self = call.tensor("self");
-  std::optional<int64_t> exponent = call.integer("exponent");
-  if (self && !isFloat(self->dtype) && exponent && *exponent < 0)
-    return runtimeError("Integers to negative integer powers are not allowed.");
-  return std::nullopt;
-}
-
 Found boolError(const FailedCall &call) {
   const TensorType *self = call.tensor("self"), *other = call.tensor("other");
   bool isBool = self && self->dtype == DataType::Bool,
@@ -402,7 +394,6 @@ Found elementRule(const FailedCall &call) {
       {"var", meanError},
       {"neg", boolError},
       {"sub", boolError},
-      {"pow", powerError},
       {"arange", arangeError},
       {"bitwise_and", bitsError},
       {"bitwise_or", bitsError},

@@ -31,8 +31,8 @@ std::optional<OperandError> argumentError(host::Interpreter &interpreter,
                                           const std::vector<graph::Argument> &positional,
                                           const graph::KeywordArguments &keywords);
 
-/// What PyTorch raises where a condition or a mask is none, and for clamp() without bounds, which
-/// would be computed all the same.
+/// What PyTorch raises where a condition or a mask is none, for clamp() without bounds, which would
+/// be computed all the same, and for negative powers of integers, which are refused later.
 std::optional<OperandError> conditionError(const std::string &target,
                                            const std::vector<graph::Argument> &positional,
                                            const graph::KeywordArguments &keywords);
