@@ -444,7 +444,7 @@ def norm_rows(x):
 
 
 def bin_count_like(index, source):
-    return torch.zeros(1024, device=source.device).index_add(0, index, source)
+    return torch.zeros(1024, device=source.device, dtype=source.dtype).index_add(0, index, source)
 
 
 def unfold_windows(x):

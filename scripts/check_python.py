@@ -23,7 +23,7 @@ GIVEN = {  # by the C++ that fills the module
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control", "_values_are_known"},
     "linalg.py": {"_factors"},
-    "nn.py": {"Parameter", "_named_modules", "_named_tensors", "_conversion", "_convert_in_place", "_move_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
+    "nn.py": {"Parameter", "_named_modules", "_lay_in_place", "_named_tensors", "_conversion", "_convert_in_place", "_move_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
     "module_names.py": {"Parameter"},
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},

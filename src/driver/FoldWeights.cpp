@@ -30,7 +30,7 @@ bool isNumber(const Argument &argument) {
 
 class Folder {
 public:
-  Folder(Program &p, const OperatorRegistry &r) : program(p), registry(r) {}
+  Folder(Program &p, const OperatorRegistry &r, bool c) : program(p), registry(r), counts(c) {}
 
   size_t run() {
     findConstants();
@@ -80,6 +80,10 @@ private:
     std::optional<int64_t> count = elements(node.result());
     if (!op || !op->pure || !count || *count > mostElements)
       return std::nullopt;
+    // Numbers that count, as places to read at do; what is filled with one value is a number in a
+    // kernel's text.
+    if (counts && op->kind == Operator::Kind::Factory && node.target().starts_with("aten.arange."))
+      return allNumbers(node) ? std::optional(Known{false, *count}) : std::nullopt;
     bool isView = op->kind == Operator::Kind::View;
     if (!isView && op->kind != Operator::Kind::Pointwise && op->kind != Operator::Kind::Copy &&
         op->kind != Operator::Kind::Reduction)
@@ -95,10 +99,15 @@ private:
       made.isComputed |= entry->second.isComputed;
       made.work += entry->second.work;
     });
-    isKnown &= std::all_of(node.args().begin(), node.args().end(), isNumber);
-    for (const auto &[name, argument] : node.kwargs())
-      isKnown &= isNumber(argument);
+    isKnown &= allNumbers(node);
     return isKnown && readsAny && made.work <= mostWork ? std::optional(made) : std::nullopt;
+  }
+
+  static bool allNumbers(const Node &node) {
+    bool all = std::all_of(node.args().begin(), node.args().end(), isNumber);
+    for (const auto &[name, argument] : node.kwargs())
+      all &= isNumber(argument);
+    return all;
   }
 
   /// Computed constants that something else reads.
@@ -169,13 +178,14 @@ private:
 
   Program &program;
   const OperatorRegistry &registry;
+  bool counts;
   std::unordered_map<const Value *, Known> known;
 };
 
 } // namespace
 
-size_t foldWeights(Program &program, const OperatorRegistry &registry) {
-  return Folder(program, registry).run();
+size_t foldWeights(Program &program, const OperatorRegistry &registry, bool counts) {
+  return Folder(program, registry, counts).run();
 }
 
 } // namespace pellucid::driver

@@ -9,7 +9,9 @@
 namespace pellucid::driver {
 
 /// Replaces small results of operators that read nothing but weights whose contents are at hand by
-/// weights of their own. Returns how many.
-size_t foldWeights(graph::Program &program, const graph::OperatorRegistry &registry);
+/// weights of their own; with `counts`, also of what is computed from `arange` alone. Returns how
+/// many.
+size_t foldWeights(graph::Program &program, const graph::OperatorRegistry &registry,
+                   bool counts = false);
 
 } // namespace pellucid::driver

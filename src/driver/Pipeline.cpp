@@ -293,7 +293,9 @@ struct Compilation {
         pass("raise elementwise kernels", program,
              [&] { fusion::raiseElementwiseKernels(program, registry, context, report.edges); });
       pass("replace idioms", program, [&] { replaceIdioms(program, registry); });
-      passOverMain("fold weights", program, [&] { foldWeights(program, registry); });
+      // The programs of a script, which keep nothing, are compiled while it waits.
+      passOverMain("fold weights", program,
+                   [&] { foldWeights(program, registry, options.keepIr); });
       pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
                    [&] { layChannelsInnermost(program, registry); });

@@ -97,8 +97,11 @@ static int64_t indexIn(Interpreter &interpreter, const Value &key, int64_t lengt
   bool isIndex = instance ? instance->special(interpreter, "__index__").has_value()
                           : plain.isObject() && plain.object()->getAttr(interpreter, "__index__");
   if (!plain.isInt() && !plain.isBool() && !plain.isSymInt() && !isIndex)
-    interpreter.raise("TypeError", std::string(type) + " indices must be integers or slices, not " +
-                                       typeName(key));
+    interpreter.raise("TypeError",
+                      type == "str"
+                          ? "string indices must be integers, not '" + typeName(key) + "'"
+                          : std::string(type) + " indices must be integers or slices, not " +
+                                typeName(key));
   int64_t i = interpreter.toInt64(plain, "an index");
   int64_t at = i < 0 ? i + length : i;
   if (at < 0 || at >= length)
@@ -500,6 +503,10 @@ std::string Interpreter::repr(const Value &v) {
 }
 
 std::string Interpreter::format(const Value &v, std::string_view spec) {
+  // A member of an enum says itself how it is written.
+  if (auto *member = v.as<Instance>(); member && member->cls->find("__members__"))
+    if (auto method = member->special(*this, "__format__"))
+      return textGiven(*this, call(*method, {Value(std::string(spec))}), "__format__'s result");
   Value plain = unwrapConstexpr(v);
   // What shows a dynamic size is for reading alone.
   if (host::isSymbolic(plain) && (plain.isSymInt() || plain.isSymBool() || plain.isObject()))

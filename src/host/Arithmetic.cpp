@@ -95,7 +95,9 @@ static Value integerOp(Interpreter &interpreter, BinaryOp op, Int a, Int b) {
   case BinaryOp::FloorDiv:
   case BinaryOp::Mod:
     if (b == 0)
-      interpreter.raise("ZeroDivisionError", "integer division or modulo by zero");
+      interpreter.raise("ZeroDivisionError", op == BinaryOp::Mod
+                                                 ? "integer modulo by zero"
+                                                 : "integer division or modulo by zero");
     if (b == -1 && __builtin_sub_overflow(Int(0), a, &r)) // the one quotient that does not fit
       overflow(interpreter, op);
     return Value(op == BinaryOp::FloorDiv ? floorDivide(a, b) : floorRemainder(a, b));

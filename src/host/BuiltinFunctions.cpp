@@ -24,6 +24,8 @@ void add(Interpreter &interpreter, const char *name, const char *signature,
 
 Value absolute(Interpreter &interpreter, Bound &a) {
   Value x = unwrapConstexpr(a[0]);
+  if (x.isStr() || x.isNone() || x.isSequence() || x.isDict() || x.isSet())
+    interpreter.raise("TypeError", "bad operand type for abs(): '" + typeName(x) + "'");
   if (x.isFloat())
     return Value(std::abs(x.real()));
   if (x.isSymInt())
@@ -151,11 +153,16 @@ Iterator::Puller pullRows(Interpreter &interpreter, const Tuple &iterables, bool
     for (size_t c = 0; c < columns->size(); ++c) {
       std::optional<Value> element = (*columns)[c]();
       bool differs = strict && c > 0 && !element; // all before it had one
+      size_t longer = 0;
       if (!element && strict && c == 0)
-        for (size_t other = 1; other < columns->size(); ++other)
-          differs |= (*columns)[other]().has_value();
-      if (differs)
-        interpreter.raise("ValueError", "zip() argument lengths differ");
+        for (size_t other = 1; other < columns->size() && !longer; ++other)
+          longer = (*columns)[other]() ? other : 0;
+      if (differs || longer) {
+        size_t at = longer ? longer : c;
+        interpreter.raise("ValueError", "zip() argument " + std::to_string(at + 1) + " is " +
+                                            (longer ? "longer" : "shorter") + " than argument" +
+                                            (at == 1 ? " 1" : "s 1-" + std::to_string(at)));
+      }
       if (!element)
         return std::nullopt;
       row.push_back(std::move(*element));
@@ -224,11 +231,21 @@ Int roundedWhole(Interpreter &interpreter, Int value, int64_t digits) {
 
 Value rounded(Interpreter &interpreter, Bound &a) {
   Value x = unwrapConstexpr(a[0]);
+  if (auto *instance = x.as<Instance>()) {
+    auto method = instance->special(interpreter, "__round__");
+    if (!method && !instance->content)
+      interpreter.raise("TypeError", "type " + typeName(x) + " doesn't define __round__ method");
+    if (method)
+      return interpreter.call(*method,
+                              a[1].isNone() ? std::vector<Value>() : std::vector<Value>{a[1]});
+  }
   if (x.isBool() && a[1].isInt() && a[1].integer() < 0)
     return Value(0);
   if (x.isInt() && a[1].isInt() && a[1].integer() < 0)
     return Value(
         roundedWhole(interpreter, x.integer(), -interpreter.toInt64(a[1], "round()'s ndigits")));
+  if (x.isStr() || x.isNone() || x.isSequence() || x.isDict() || x.isSet())
+    interpreter.raise("TypeError", "type " + typeName(x) + " doesn't define __round__ method");
   if (!x.isFloat())
     return interpreter.unary(UnaryOp::Plus, x);
   if (a[1].isNone()) {
@@ -246,6 +263,9 @@ Value rounded(Interpreter &interpreter, Bound &a) {
 }
 
 Value quotientAndRest(Interpreter &interpreter, Bound &a) {
+  if (auto *instance = a[0].as<Instance>())
+    if (auto method = instance->special(interpreter, "__divmod__"))
+      return interpreter.call(*method, {a[1]});
   return Value::tuple({interpreter.binary(BinaryOp::FloorDiv, a[0], a[1]),
                        interpreter.binary(BinaryOp::Mod, a[0], a[1])});
 }
@@ -588,6 +608,9 @@ void addBuiltinFunctions(Interpreter &i) {
   add(i, "pow", "base, exp, mod=None", [](Interpreter &in, Bound &a) {
     if (auto power = powerWithin(in, a))
       return *power;
+    auto *instance = a[0].as<Instance>();
+    if (auto method = instance && !a[2].isNone() ? instance->special(in, "__pow__") : std::nullopt)
+      return in.call(*method, {a[1], a[2]});
     Value p = in.binary(BinaryOp::Pow, a[0], a[1]);
     return a[2].isNone() ? p : in.binary(BinaryOp::Mod, p, a[2]);
   });

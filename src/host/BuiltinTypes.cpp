@@ -248,6 +248,9 @@ static Value makeRange(Interpreter &interpreter, CallArgs args) {
                          "' depends on a dynamic dimension; the number of steps must be fixed: "
                          "make that dimension "
                          "static, or loop inside the kernel");
+    if (v.isFloat() || v.isStr())
+      interpreter.raise("TypeError",
+                        "'" + typeName(v) + "' object cannot be interpreted as an integer");
     return interpreter.toInt64(v, "range()'s argument");
   };
   Range r;
@@ -499,7 +502,11 @@ bool isInstance(const Value &value, const Class &cls) {
   if (const Class *own = value.isObject() ? value.object()->userClass() : nullptr)
     if (own->isSubclassOf(cls))
       return true;
-  return cls.accepts && cls.accepts(value);
+  return (cls.accepts && cls.accepts(value)) ||
+         std::any_of(cls.registered.begin(), cls.registered.end(), [&](const auto &weak) {
+           auto counted = weak.lock();
+           return counted && isInstance(value, *counted);
+         });
 }
 
 /// Names of the kernel language that are types; nothing for others.

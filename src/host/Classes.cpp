@@ -182,6 +182,12 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
       out.emplace_back(shared_from_this());
     for (const auto &c : attribute == "__mro__" ? mro : bases)
       out.emplace_back(c);
+    // Every class's last base, which its order leaves out.
+    const auto &root = interpreter.builtinClass("object");
+    bool endsHere =
+        attribute == "__mro__" ? this != root.get() : bases.empty() && this != root.get();
+    if (endsHere && (out.empty() || !out.back().isSame(Value(root))))
+      out.emplace_back(root);
     return Value::tuple(std::move(out));
   }
   if (attribute == "__doc__")
@@ -199,7 +205,8 @@ std::optional<Value> Class::getAttr(Interpreter &interpreter, std::string_view a
     });
   if (attribute == "mro")
     return nativeRaw("type.mro", [self = selfOf(*this)](Interpreter &i, CallArgs) {
-      return Value::list(i.getAttr(Value(self), "__mro__").tuple());
+      const Value order = i.getAttr(Value(self), "__mro__");
+      return Value::list(List(order.tuple().begin(), order.tuple().end()));
     });
   if (attribute == "__new__")
     return makerOfInstances();
@@ -402,7 +409,10 @@ std::optional<Value> Class::memberOrForm(Interpreter &interpreter, const Value &
   if (!named || !named->isDict()) {
     if (const Value *own = find("__class_getitem__"); own && own->as<Descriptor>())
       return interpreter.call(own->as<Descriptor>()->function, {Value(shared_from_this()), key});
-    return subscripted(interpreter, Value(shared_from_this()), name, key);
+    bool isWritten = interpreter.options().script && !module.empty() && module != "builtins";
+    const std::string &shown = qualifiedName.empty() ? name : qualifiedName;
+    return subscripted(interpreter, Value(shared_from_this()),
+                       isWritten ? module + "." + shown : name, key);
   }
   if (const Value *found = named->dictionary().find(key))
     return *found;

@@ -84,7 +84,10 @@ private:
     if (all)
       return false;
     auto *instance = dynamic_cast<const Instance *>(&object);
-    return instance ? instance->isOld : dynamic_cast<const Class *>(&object) != nullptr;
+    if (instance)
+      return instance->isOld;
+    auto *cls = dynamic_cast<const Class *>(&object);
+    return cls && cls->qualifiedName.find("<locals>") == std::string::npos;
   }
   static bool isShared(const Node &node) {
     return node.scope && (*node.scope)->names.use_count() > 1;

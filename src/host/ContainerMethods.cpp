@@ -242,9 +242,16 @@ void addSetMethods(Interpreter &interpreter, const char *type) {
   };
   for (Row row : {Row{"union", BinaryOp::BitOr}, Row{"intersection", BinaryOp::BitAnd},
                   Row{"difference", BinaryOp::Sub}, Row{"symmetric_difference", BinaryOp::BitXor}})
-    add(row.name, "self, other", [op = row.op](Interpreter &i, Bound &a) {
-      return i.binary(op, a[0], i.call(Value(i.builtinClass("set")), {a[1]}));
-    });
+    add(row.name, row.op == BinaryOp::BitXor ? "self, other" : "self, *others",
+        [op = row.op](Interpreter &i, Bound &a) {
+          Value out = a[0];
+          Tuple others = op == BinaryOp::BitXor ? Tuple{a[1]} : a[1].tuple();
+          if (others.empty()) // another one all the same
+            others.push_back(op == BinaryOp::BitAnd ? a[0] : Value::tuple({}));
+          for (const Value &other : others)
+            out = i.binary(op, out, i.call(Value(i.builtinClass("set")), {other}));
+          return out;
+        });
   for (auto [name, op] :
        {std::pair{"issubset", CompareOp::Le}, std::pair{"issuperset", CompareOp::Ge}})
     add(name, "self, other", [op = op](Interpreter &i, Bound &a) {

@@ -38,7 +38,8 @@ public:
         positional.push_back(&f);
     size_t given = args.positional.size() - 1;
     if (given > positional.size())
-      fail("takes " + range(positional) + " positional arguments but " + std::to_string(given + 1) +
+      fail("takes " + range(positional) + " positional argument" +
+           (range(positional) == "1" ? "" : "s") + " but " + std::to_string(given + 1) +
            " were given");
     for (const auto &[key, value] : args.keywords)
       checkKeyword(key, positional, given);
@@ -628,6 +629,33 @@ void makeNamedTuple(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
   auto method = [&](const char *name, NativeFunction::RawBody body) {
     cls->attributes.set(name, nativeRaw(name, std::move(body)));
   };
+  Dict defaults;
+  for (const FieldParameter &p : parameters)
+    if (p.hasDefault)
+      defaults.set(Value(p.name), p.fallback);
+  cls->attributes.set("_field_defaults", Value::dict(std::move(defaults)));
+  std::string list;
+  for (const std::string &f : fields)
+    list += (list.empty() ? "" : ", ") + f;
+  if (!cls->attributes.find("__doc__"))
+    cls->attributes.set("__doc__", Value(cls->name + "(" + list + ")"));
+  cls->attributes.set("_make", Value(std::make_shared<Descriptor>(
+                                   Descriptor::Form::Class,
+                                   native("_make", "cls, iterable", [](Interpreter &i, Bound &a) {
+                                     return i.call(a[0], i.iterate(a[1]));
+                                   }))));
+  if (!cls->attributes.find("__setattr__"))
+    cls->attributes.set(
+        "__setattr__",
+        native("__setattr__", "self, name, value", [fields](Interpreter &i, Bound &a) {
+          auto &self = a[0].expect<Instance>("a named tuple");
+          const std::string &name = i.toStr(a[1], "an attribute name");
+          bool isField = std::find(fields.begin(), fields.end(), name) != fields.end();
+          if (isField && self.attributes.find(name) && i.options().script)
+            i.raise("AttributeError", "can't set attribute");
+          self.setOrdinaryAttr(i, name, a[2]);
+          return Value();
+        }));
   method("_asdict", [fields](Interpreter &, CallArgs a) {
     Dict out;
     for (const std::string &f : fields)

@@ -99,6 +99,10 @@ private:
     host::Dict rest;
     for (auto &[name, value] : call.keywords) {
       if (!acceptsKeyword(name)) {
+        bool byPlaceOnly = std::any_of(args.posonlyargs.begin(), args.posonlyargs.end(),
+                                       [&](const auto &a) { return a->arg == name; });
+        if (!args.kwarg && byPlaceOnly)
+          fail("got some positional-only arguments passed as keyword arguments: '" + name + "'");
         if (!args.kwarg)
           fail("got an unexpected keyword argument '" + name + "'");
         rest.set(Value(name), std::move(value));
@@ -654,8 +658,9 @@ std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view 
       return found;
   if (fallback)
     if (auto found = fallback(interpreter, attribute)) {
-      // A function that is made when it is asked for is made once.
-      if (!syntax && found->as<NativeFunction>())
+      // What is made when it is asked for, and is the same every time, is made once.
+      bool isPlain = found->as<NativeFunction>() || found->as<NamedBuiltin>() || found->as<DType>();
+      if (!syntax && isPlain)
         globals->set(attribute, *found);
       return found;
     }

@@ -87,6 +87,7 @@ Interpreter::Interpreter(InterpreterOptions options)
   if (impl->options.script) {
     addScriptModules(modules, *impl->options.script);
     addWeakReferences(modules);
+    addDigests(modules);
     addScriptBuiltins(*this);
   }
   modules.append(impl->options.modules);

@@ -112,6 +112,8 @@ void collectReads(Interpreter::State &, const syntax::Expr &expr, NameSet &now, 
 /// Runs the __del__ of an instance that nothing holds any more; false where it has run before.
 bool finaliseInstance(const std::shared_ptr<Instance> &instance);
 void addWeakReferences(NativeModules &);
+void addFibers(NativeModules &);
+void addDigests(NativeModules &);
 /// The names that instances may have, where every class of theirs says __slots__.
 void setSlots(Interpreter &, Class &cls);
 void finishEnum(Interpreter &, const std::shared_ptr<Class> &cls);

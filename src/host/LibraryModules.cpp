@@ -25,6 +25,9 @@ const char *const typesSource =
 const char *const itertoolsSource =
 #include "host/modules/itertools.py.inc"
     ;
+const char *const numbersSource =
+#include "host/modules/numbers.py.inc"
+    ;
 const char *const operatorSource =
 #include "host/modules/operator.py.inc"
     ;
@@ -253,6 +256,8 @@ void addLibraryModules(NativeModules &modules) {
     });
   modules.add("operator", fillFrom(operatorSource));
   modules.add("functools", fillFrom(functoolsSource));
+  addFibers(modules);
+  modules.add("numbers", fillFrom(numbersSource));
   modules.add("threading", fillFrom(threadingSource));
   modules.add("contextlib", fillFrom(contextlibSource));
   modules.add("copy", fillCopy);

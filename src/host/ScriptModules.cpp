@@ -139,6 +139,54 @@ const TextModule textModules[] = {
 #include "host/modules/weakref.py.inc"
     },
     {
+        "queue",
+#include "host/modules/queue.py.inc"
+    },
+    {
+        "concurrent.futures",
+#include "host/modules/concurrent_futures.py.inc"
+    },
+    {
+        "unittest",
+#include "host/modules/unittest.py.inc"
+    },
+    {
+        "unittest.mock",
+#include "host/modules/unittest_mock.py.inc"
+    },
+    {
+        "base64",
+#include "host/modules/base64.py.inc"
+    },
+    {
+        "fractions",
+#include "host/modules/fractions.py.inc"
+    },
+    {
+        "configparser",
+#include "host/modules/configparser.py.inc"
+    },
+    {
+        "uuid",
+#include "host/modules/uuid.py.inc"
+    },
+    {
+        "struct",
+#include "host/modules/struct.py.inc"
+    },
+    {
+        "hashlib",
+#include "host/modules/hashlib.py.inc"
+    },
+    {
+        "secrets",
+#include "host/modules/secrets.py.inc"
+    },
+    {
+        "signal",
+#include "host/modules/signal.py.inc"
+    },
+    {
         "warnings",
 #include "host/modules/warnings.py.inc"
     },
@@ -251,6 +299,28 @@ void fillPlaces(Interpreter &, Module &m) {
     return Value::tuple(
         {Value(entry.where.file->path()), Value(int64_t(entry.where.range.line)), Value(isMain)});
   });
+  add(m, "caller_function", "level", [](Interpreter &i, Bound &a) {
+    const auto entries = i.traceback()->entries;
+    auto level = static_cast<size_t>(std::max<int64_t>(1, i.toInt64(a[0], "stacklevel")));
+    return Value(entries.empty()
+                     ? "<module>"
+                     : entries[entries.size() - std::min(level, entries.size())].function);
+  });
+  // (file, line, function, text) of each call, outermost first.
+  add(m, "frames", "traceback", [](Interpreter &, Bound &a) {
+    List out;
+    auto *traceback = a[0].as<Traceback>();
+    for (const auto &entry : traceback ? traceback->entries : std::vector<Traceback::Entry>()) {
+      if (entry.level < traceback->handledAt)
+        continue;
+      std::string_view line = entry.where.file->line(entry.where.range.line);
+      size_t first = std::min(line.find_first_not_of(" \t"), line.size());
+      out.push_back(
+          Value::tuple({Value(entry.where.file->path()), Value(int64_t(entry.where.range.line)),
+                        Value(entry.function), Value(std::string(line.substr(first)))}));
+    }
+    return Value::list(std::move(out));
+  });
   add(m, "line", "path, number", [](Interpreter &i, Bound &a) {
     for (const auto &module : i.state().order)
       if (module->syntax && module->syntax->file->path() == i.toStr(a[0], "a path"))
@@ -310,6 +380,15 @@ Value exactSum(Interpreter &interpreter, Bound &a) {
 
 void fillScriptMath(Interpreter &, Module &m) {
   add(m, "fsum", "seq", exactSum);
+  add(m, "sumprod", "p, q", [](Interpreter &i, Bound &a) {
+    std::vector<Value> p = i.iterate(a[0]), q = i.iterate(a[1]);
+    if (p.size() != q.size())
+      i.raise("ValueError", "Inputs are not the same length");
+    Value total(0);
+    for (size_t k = 0; k < p.size(); ++k)
+      total = i.binary(BinaryOp::Add, total, i.binary(BinaryOp::Mul, p[k], q[k]));
+    return total;
+  });
   add(m, "hypot", "*coordinates", [](Interpreter &i, Bound &a) {
     double out = 0;
     for (const Value &v : a[0].tuple())

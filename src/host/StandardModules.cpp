@@ -23,6 +23,9 @@ void set(Module &m, const std::string &name, const char *signature, NativeFuncti
 
 Value toWhole(Interpreter &interpreter, const Value &x, bool up) {
   Value v = unwrapConstexpr(x);
+  if (auto *instance = v.as<Instance>())
+    if (auto method = instance->special(interpreter, up ? "__ceil__" : "__floor__"))
+      return interpreter.call(*method);
   if (v.isInt() || v.isSymInt())
     return v;
   if (auto q = quotientOf(v))
@@ -349,6 +352,10 @@ private:
   int64_t hits = 0, misses = 0, now = 0;
 
   Value keyOf(Interpreter &interpreter, const CallArgs &args) const {
+    // One number or text is a key as it is: 1 and 1.0 are two of them, as in CPython.
+    if (!typed && args.keywords.empty() && args.positional.size() == 1 &&
+        (args.positional[0].isInt() || args.positional[0].isStr()))
+      return args.positional[0];
     Tuple key = args.positional;
     if (!args.keywords.empty())
       key.emplace_back(EllipsisType());

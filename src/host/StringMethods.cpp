@@ -488,16 +488,29 @@ Value partition(Interpreter &interpreter, Bound &a, bool fromRight) {
       {Value(text.substr(0, at)), Value(separator), Value(text.substr(at + separator.size()))});
 }
 
-Value splitLines(Interpreter &, Bound &a) {
+/// At every end of a line that Unicode knows of.
+Value splitLines(Interpreter &interpreter, Bound &a) {
   List out;
   std::string line;
-  const std::string &text = a[0].str();
+  const std::string text = a[0].str();
+  bool keepsEnds = interpreter.truth(a[1]);
+  auto endAt = [&](size_t i) -> size_t {
+    std::string_view rest = std::string_view(text).substr(i);
+    for (std::string_view end : {"\r\n", "\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85",
+                                 "\xe2\x80\xa8", "\xe2\x80\xa9"})
+      if (rest.starts_with(end))
+        return end.size();
+    return 0;
+  };
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\n' && text[i] != '\r') {
+    size_t length = endAt(i);
+    if (length == 0) {
       line += text[i];
       continue;
     }
-    i += text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    if (keepsEnds)
+      line += text.substr(i, length);
+    i += length - 1;
     out.emplace_back(std::exchange(line, {}));
   }
   if (!line.empty())
@@ -582,7 +595,7 @@ void addStringMethods(Interpreter &interpreter) {
       [](Interpreter &i, Bound &a) { return strip(i, a, false, true); });
   add("split", "self, sep=None, maxsplit=-1", split);
   add("rsplit", "self, sep=None, maxsplit=-1", splitRight);
-  add("splitlines", "self", splitLines);
+  add("splitlines", "self, keepends=False", splitLines);
   add("join", "self, iterable", join);
   add("replace", "self, old, new, count=-1", replace);
   add("startswith", "self, prefix, start=None, end=None",

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdlib>
 
 namespace pellucid::host {
 
@@ -173,6 +175,45 @@ void addProperties(Interpreter &interpreter) {
   add("slice", "step", [](Interpreter &, Bound &a) { return a[0].slice().step; });
 }
 
+/// The fraction that a float is, exactly.
+Value ratioOf(Interpreter &interpreter, Bound &a) {
+  double x = a[0].real();
+  if (std::isnan(x) || std::isinf(x))
+    interpreter.raise(std::isnan(x) ? "ValueError" : "OverflowError",
+                      std::string("cannot convert ") + (std::isnan(x) ? "NaN" : "Infinity") +
+                          " to integer ratio");
+  int exponent = 0;
+  double part = std::frexp(x, &exponent);
+  for (int i = 0; i < 60 && part != std::floor(part); ++i) {
+    part *= 2;
+    --exponent;
+  }
+  if (exponent > 60 || exponent < -120)
+    interpreter.raise("OverflowError", "a ratio of integers beyond 127 bits");
+  Int top = static_cast<Int>(part), bottom = 1;
+  if (exponent > 0)
+    top <<= exponent;
+  else
+    bottom <<= -exponent;
+  return Value::tuple({Value(top), Value(bottom)});
+}
+
+Value hexOfFloat(Interpreter &, Bound &a) {
+  double x = a[0].real();
+  if (std::isnan(x) || std::isinf(x))
+    return Value(std::isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+  auto bits = std::bit_cast<uint64_t>(std::fabs(x));
+  int exponent = static_cast<int>(bits >> 52);
+  char text[40];
+  if (x == 0)
+    std::snprintf(text, sizeof text, "%s0x0.0p+0", std::signbit(x) ? "-" : "");
+  else
+    std::snprintf(text, sizeof text, "%s0x%d.%013llxp%+d", x < 0 ? "-" : "", exponent != 0,
+                  static_cast<unsigned long long>(bits & 0xfffffffffffffull),
+                  exponent ? exponent - 1023 : -1022);
+  return Value(text);
+}
+
 } // namespace
 
 void addValueMethods(Interpreter &interpreter) {
@@ -190,6 +231,37 @@ void addValueMethods(Interpreter &interpreter) {
     return Value::tuple({Value(wholeOf(i, a[0])), Value(int64_t(1))});
   });
   add("float", "conjugate", "self", itself);
+  add("float", "as_integer_ratio", "self", ratioOf);
+  add("float", "hex", "self", hexOfFloat);
+  interpreter.builtinClass("float")->attributes.set(
+      "fromhex",
+      Value(std::make_shared<Descriptor>(
+          Descriptor::Form::Static, native("float.fromhex", "string", [](Interpreter &i, Bound &a) {
+            const std::string &text = i.toStr(a[0], "fromhex()'s argument");
+            char *end = nullptr;
+            std::string hex = text;
+            bool hasMark = text.find_first_of("xX") != std::string::npos;
+            if (!hasMark && text.find_first_of("nN") == std::string::npos)
+              hex.insert(hex.find_first_not_of("+-") == 1 ? 1 : 0, "0x");
+            double x = std::strtod(hex.c_str(), &end);
+            if (hex.empty() || *end)
+              i.raise("ValueError", "invalid hexadecimal floating-point string");
+            return Value(x);
+          }))));
+  for (const char *type : {"int", "float"}) {
+    auto rounding = [&](const char *name, const char *function) {
+      add(type, name, "self", [function](Interpreter &i, Bound &a) {
+        return i.call(i.getAttr(Value(i.nativeModule("math")), function), {a[0]});
+      });
+    };
+    rounding("__floor__", "floor");
+    rounding("__ceil__", "ceil");
+    rounding("__trunc__", "trunc");
+    add(type, "__round__", "self, ndigits=None",
+        [](Interpreter &i, Bound &a) { return i.call(*i.builtin("round"), {a[0], a[1]}); });
+    add(type, "__divmod__", "self, other",
+        [](Interpreter &i, Bound &a) { return i.call(*i.builtin("divmod"), {a[0], a[1]}); });
+  }
   add("range", "index", "self, value", indexInRange);
   add("range", "count", "self, value",
       [](Interpreter &, Bound &a) { return Value(int64_t(placeIn(a[0].range(), a[1]) >= 0)); });

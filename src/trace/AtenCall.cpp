@@ -7,6 +7,7 @@
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
 #include "trace/HostScalars.h"
+#include "trace/MemoryFormats.h"
 #include "trace/OperandErrors.h"
 #include "trace/ReadSizes.h"
 
@@ -909,6 +910,8 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
       plain.positional.front() = contentsOf(*destination, interpreter);
     return destination->assign(interpreter, callAten(tracer, interpreter, name, plain), name);
   }
+  if (auto formatted = callInFormat(tracer, interpreter, name, args))
+    return *formatted;
   if (interpreter.merging())
     interpreter.refuse("a side of a branch that may not be taken records nothing");
   if (tracer.isConstructing())

@@ -39,7 +39,8 @@ LaunchBinder::LaunchBinder(h::Interpreter &i, const h::Value &k, const h::CallAr
 
 void LaunchBinder::refuse(const std::string &message) const { interpreter.refuse(where, message); }
 
-/// What Triton raises, so that a script may catch it; a model that is traced is refused in our words.
+/// What Triton raises, so that a script may catch it; a model that is traced is refused in our
+/// words.
 void LaunchBinder::fail(const char *exception, const std::string &tritons,
                         const std::string &ours) const {
   if (!interpreter.options().script)

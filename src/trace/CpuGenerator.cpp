@@ -151,6 +151,10 @@ public:
       return {{}, integers([&] { return whole(); })};
     case HostDraw::Kind::Permutation:
       return {{}, permutation()};
+    case HostDraw::Kind::Gamma:
+      return {eachOf([&](double shape) { return gamma(shape); }), {}};
+    case HostDraw::Kind::Poisson:
+      return {eachOf([&](double rate) { return poisson(rate); }), {}};
     case HostDraw::Kind::Orthogonal: {
       size_t rows = static_cast<size_t>(draw.shape[0]);
       std::vector<double> drawn = normals(0, 1);
@@ -204,6 +208,69 @@ private:
       x = rounded(value());
     return out;
   }
+  std::vector<double> eachOf(auto value) {
+    std::vector<double> out;
+    out.reserve(count);
+    for (double number : *draw.of)
+      out.push_back(rounded(value(number)));
+    return out;
+  }
+
+  /// Marsaglia and Tsang's squeeze, as PyTorch has it: never below the type's smallest number.
+  double gamma(double shape) {
+    double smallest = draw.dtype == DataType::Float64 ? std::numeric_limits<double>::min()
+                                                      : std::numeric_limits<float>::min();
+    double scale = 1;
+    if (shape < 1) {
+      if (shape == 0)
+        return smallest;
+      scale *= std::pow(1 - doubleUniform(), 1.0 / shape);
+      shape += 1;
+    }
+    double d = shape - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
+    for (;;) {
+      double x = 0, y = 0;
+      do {
+        x = oneNormal(0, 1);
+        y = 1.0 + c * x;
+      } while (y <= 0);
+      double v = y * y * y, u = 1 - doubleUniform(), xx = x * x;
+      // The factor is a float there.
+      if (u < 1.0 - static_cast<double>(0.0331f) * xx * xx ||
+          std::log(u) < 0.5 * xx + d * (1.0 - v + std::log(v)))
+        return std::max(smallest, scale * d * v);
+    }
+  }
+
+  /// Products of uniform numbers, or Hörmann's rejection where the rate is large.
+  double poisson(double rate) {
+    if (rate == 0)
+      return 0;
+    if (rate < 10) {
+      double product = 1, least = std::exp(-rate);
+      for (double drawn = 0;; ++drawn) {
+        product *= doubleUniform();
+        if (!(product > least))
+          return drawn;
+      }
+    }
+    double root = std::sqrt(rate), logarithm = std::log(rate), b = 0.931 + 2.53 * root;
+    double a = -0.059 + 0.02483 * b, inverse = 1.1239 + 1.1328 / (b - 3.4);
+    double surely = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+      double u = doubleUniform() - 0.5, v = doubleUniform(), distance = 0.5 - std::fabs(u);
+      auto k = static_cast<int64_t>(std::floor((2 * a / distance + b) * u + rate + 0.43));
+      auto drawn = static_cast<double>(k);
+      if (distance >= 0.07 && v <= surely)
+        return drawn;
+      if (k < 0 || (distance < 0.013 && v > distance))
+        continue;
+      if (std::log(v) + std::log(inverse) - std::log(a / (distance * distance) + b) <=
+          -rate + drawn * logarithm - std::lgamma(drawn + 1))
+        return drawn;
+    }
+  }
+
   std::vector<int64_t> integers(auto value) {
     std::vector<int64_t> out(count);
     for (int64_t &x : out)

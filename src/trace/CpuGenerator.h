@@ -45,6 +45,8 @@ struct HostDraw {
     WholeRange,      ///< x.random_(): what the type holds
     Permutation,
     Orthogonal, ///< times the gain a
+    Gamma,      ///< each of the shape that `of` has there, of scale 1
+    Poisson,    ///< each of the rate that `of` has there
     // These fill nothing.
     Seed, ///< manual_seed(range)
     Mark, ///< the state here can be returned to
@@ -54,6 +56,7 @@ struct HostDraw {
   DataType dtype = DataType::Float32;
   std::vector<int64_t> shape;
   double a = 0, b = 1, low = 0, high = 0;
+  std::shared_ptr<const std::vector<double>> of = nullptr; ///< one number per element
   int64_t base = 0;
   uint64_t range = 0;
   size_t mark = 0; ///< Return: which draw

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
+#include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
@@ -418,6 +419,43 @@ h::Value drawSized(Tracer &tracer, h::Interpreter &interpreter, HostDraw::Kind k
   draw.shape = constantSizes(interpreter, sizes);
   draw.dtype = type;
   return newTensor(tracer, interpreter, std::move(draw), generator);
+}
+
+h::Value drawEach(TensorObject &of, h::Interpreter &interpreter, HostDraw::Kind kind, bool wide,
+                  const h::Value &generator) {
+  Tracer &tracer = of.tracer;
+  const TensorType &type = of.tensor.type;
+  const char *name = kind == HostDraw::Kind::Gamma ? "_standard_gamma" : "poisson";
+  if (!isEager(tracer))
+    interpreter.refuse("'" + std::string(name) +
+                       "' draws as often as its numbers say, which is only done in scripts");
+  if (type.dtype != DataType::Float32 && type.dtype != DataType::Float64)
+    interpreter.raise("RuntimeError", "\"" + std::string(name) + "\" not implemented for '" +
+                                          std::string(info(type.dtype).torch) + "'");
+  bool isSpread = std::any_of(type.strides.begin(), type.strides.end(),
+                              [](const Expr &stride) { return stride.constant() == 0; });
+  if (!isSpread && !type.isContiguous(tracer.symbols()))
+    interpreter.refuse("'" + std::string(name) +
+                       "' of a tensor that does not lie row by row draws in the order of its "
+                       "memory; write .contiguous() behind it");
+  ConcreteTensor values = tracer.recorder->valuesOn({}, of.tensor, interpreter.location());
+  auto numbers = std::make_shared<std::vector<double>>();
+  std::shared_ptr<const std::byte> dense = values.dense();
+  for (int64_t i = 0; i < values.numel(); ++i)
+    numbers->push_back(
+        realAt(type.dtype, dense.get() + static_cast<size_t>(i) * byteSize(type.dtype)));
+  for (double number : *numbers)
+    if (!(number >= 0))
+      interpreter.raise("RuntimeError",
+                        kind == HostDraw::Kind::Poisson
+                            ? "invalid Poisson rate, expected rate to be non-negative"
+                            : "the shapes of gamma distributions are not negative");
+  HostDraw draw;
+  draw.kind = kind;
+  draw.dtype = wide ? DataType::Float64 : type.dtype;
+  draw.shape = values.shape;
+  draw.of = std::move(numbers);
+  return besideLike(newTensor(tracer, interpreter, std::move(draw), generator), &of);
 }
 
 //===-- torch.random --------------------------------------------------------------------------===//

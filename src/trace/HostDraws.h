@@ -22,6 +22,11 @@ host::Value drawSized(Tracer &tracer, host::Interpreter &interpreter, HostDraw::
                       std::vector<symbolic::Expr> sizes, DataType type,
                       const host::Value &generator);
 
+/// A tensor like `of`, each element drawn from the distribution that `of` has the number of there:
+/// torch._standard_gamma, torch.poisson, and for `wide` the gammas in float64. Of a script.
+host::Value drawEach(TensorObject &of, host::Interpreter &interpreter, HostDraw::Kind kind,
+                     bool wide, const host::Value &generator);
+
 /// torch.manual_seed and its kin, torch.random, torch.Generator; what torch.nn.init needs.
 void addTorchRandom(host::NativeModules &modules, Tracer &tracer);
 

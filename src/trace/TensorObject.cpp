@@ -3,6 +3,7 @@
 #include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
 #include "trace/Gradients.h"
+#include "trace/MemoryFormats.h"
 #include "trace/OperandErrors.h"
 #include "trace/PytorchNames.h"
 #include "trace/TensorCalls.h"
@@ -347,7 +348,7 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
       device = deviceAsked(self.tracer, interpreter, a[0]);
     a.erase(a.begin());
   }
-  if (!a[3].isNone() && interpreter.str(a[3]) != "preserve_format" &&
+  if (!a[3].isNone() && !isChannelsLast(a[3]) && interpreter.str(a[3]) != "preserve_format" &&
       interpreter.str(a[3]) != "contiguous_format")
     interpreter.refuse("tensors in the memory format " + interpreter.str(a[3]) +
                        " are not supported; leave memory_format out");
@@ -357,6 +358,8 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
     result = onDevice(*result.as<TensorObject>(), interpreter, *device);
   if (interpreter.truth(a[2]) && type == self.tensor.type.dtype && !moves)
     result = callAten(self.tracer, interpreter, "clone", argsOf({result}));
+  if (isChannelsLast(a[3]))
+    return inFormat(*result.as<TensorObject>(), interpreter, a[3]);
   if (!a[3].isNone() && interpreter.str(a[3]) == "contiguous_format")
     result = callAten(self.tracer, interpreter, "contiguous", argsOf({result}));
   return result;
@@ -423,6 +426,8 @@ h::Value methodStride(TensorObject &self, h::Interpreter &interpreter, Bound &a)
 }
 
 h::Value isContiguous(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
+  if (isChannelsLast(a[0]))
+    return h::Value(isInFormat(interpreter, self, a[0]));
   if (!a[0].isNone() && interpreter.str(a[0]) != "contiguous_format")
     interpreter.refuse("whether a tensor has the memory format " + interpreter.str(a[0]) +
                        " is not known here; ask for its strides");
@@ -432,6 +437,10 @@ h::Value isContiguous(TensorObject &self, h::Interpreter &interpreter, Bound &a)
 /// x.float() and its kin.
 template <DataType type>
 h::Value methodCast(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
+  if (isChannelsLast(a[0])) {
+    h::Value result = castTo(self, interpreter, type);
+    return inFormat(*result.as<TensorObject>(), interpreter, a[0]);
+  }
   if (!a[0].isNone() && interpreter.str(a[0]) != "preserve_format")
     interpreter.refuse("tensors in the memory format " + interpreter.str(a[0]) +
                        " are not supported; leave memory_format out");
@@ -933,6 +942,13 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                              h::Value(std::static_pointer_cast<h::Object>(self)));
       return callComposite(i, method, function, std::move(args));
     });
+  if (name.starts_with("to_sparse"))
+    return h::nativeRaw("torch.Tensor." + method,
+                        [method](h::Interpreter &i, const h::CallArgs &) -> h::Value {
+                          i.refuse("'" + method +
+                                   "': sparse tensors are not supported; keep the tensor dense, or "
+                                   "its indices and values as two tensors");
+                        });
   if (tracer.registry.overloads("aten." + method).empty()) {
     if (atenComposites(interpreter, "aten." + method).empty())
       return isEager(tracer) && !name.starts_with("_") && isPytorchName("torch.Tensor", name)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What torch has for scripts alone: functions that answer from the values of tensors.
 #include "trace/EagerRecorder.h"
+#include "trace/HostDraws.h"
 #include "trace/TensorCalls.h"
+#include "trace/TensorObject.h"
 #include "trace/TorchLinalg.h"
 #include "trace/TorchSources.h"
 #include "trace/TraceSession.h"
@@ -87,6 +89,16 @@ void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
       module.globals->set(name, value);
   });
   modules.add("torch", [&tracer](h::Interpreter &, h::Module &module) {
+    for (auto [name, kind, isWide] :
+         {std::tuple("_standard_gamma", HostDraw::Kind::Gamma, false),
+          std::tuple("poisson", HostDraw::Kind::Poisson, false),
+          std::tuple("_pellucid_wide_gamma", HostDraw::Kind::Gamma, true)})
+      module.globals->set(name,
+                          h::native(std::string("torch.") + name, "input, generator=None",
+                                    [kind, isWide](h::Interpreter &i, std::vector<h::Value> &a) {
+                                      return drawEach(a[0].expect<TensorObject>("a tensor"), i,
+                                                      kind, isWide, a[1]);
+                                    }));
     auto next = module.fallback;
     module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
       if (auto function = eagerFunction(i, name))

@@ -4,6 +4,7 @@
 #include "trace/AtenComposites.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
+#include "trace/MemoryFormats.h"
 #include "trace/ModuleWalk.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
@@ -91,7 +92,10 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
   h::Signature signature(full ? "size, fill_value, *, " + options : "*size, " + options);
   auto make = [&tracer, name, full, kind, constructing, signature](h::Interpreter &i,
                                                                    h::CallArgs args) -> h::Value {
+    h::Value format;
     auto asked = [&](h::Value made, const h::Value &wanted) {
+      if (isChannelsLast(format))
+        made = inFormat(*made.as<TensorObject>(), i, format);
       if (auto *tensor = made.as<TensorObject>(); tensor && i.truth(wanted))
         setRequiresGrad(i, *tensor, true);
       return made;
@@ -105,7 +109,8 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
     std::vector<h::Value> a = signature.bind(i, name, args);
     size_t at = full ? 2 : 1; // of the options
     checkMaking(i, a[at + 2]);
-    if (!a[at + 6].isNone() && i.str(a[at + 6]) != "contiguous_format")
+    format = a[at + 6];
+    if (!format.isNone() && !isChannelsLast(format) && i.str(format) != "contiguous_format")
       i.refuse("torch." + name +
                " makes contiguous tensors, got memory_format=" + i.str(a[at + 6]));
     h::Value size =
@@ -239,7 +244,7 @@ h::Value conversion(h::Interpreter &interpreter, std::vector<h::Value> &a) {
   for (const auto &[name, value] : a[1].dictionary().items()) {
     const std::string &key = name.str();
     if (key == "memory_format") {
-      if (!value.isNone())
+      if (!value.isNone() && !isChannelsLast(value) && interpreter.str(value) != "preserve_format")
         interpreter.refuse("a module's parameters in another memory format are not supported; "
                            "leave memory_format out");
     } else if (key == "dtype" || key == "device" || key == "tensor" || key == "non_blocking") {
@@ -283,6 +288,16 @@ h::Value moveInPlace(h::Interpreter &interpreter, std::vector<h::Value> &a) {
     return h::Value();
   if (auto device = deviceAsked(object->tracer, interpreter, a[1]))
     object->tensor = onDevice(*object, interpreter, *device).as<TensorObject>()->tensor;
+  return h::Value();
+}
+
+/// The parameter lies in that format from here on, where it has as many dims.
+h::Value layInPlace(h::Interpreter &interpreter, std::vector<h::Value> &a) {
+  auto *object = a[0].as<TensorObject>();
+  size_t wanted = a[1].isStr() && a[1].str() == "channels_last" ? 4 : 5;
+  if (!object || !isChannelsLast(a[1]) || object->tensor.type.rank() != wanted)
+    return h::Value();
+  object->tensor = inFormat(*detached(*object), interpreter, a[1]).as<TensorObject>()->tensor;
   return h::Value();
 }
 
@@ -514,6 +529,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
                                  return convertInPlace(tracer, inner, a);
                                }));
     nn->globals->set("_move_in_place", h::native("to", "tensor, device", moveInPlace));
+    nn->globals->set("_lay_in_place", h::native("to", "tensor, memory_format", layInPlace));
     addModuleWalk(*nn);
     // What torch.nn.init lends to the constructors is no name of torch.nn.
     for (const auto &[name, value] : nn->globals->items())

@@ -69,7 +69,8 @@ void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
     }
     for (const char *name : {"_Autocast", "_Checks"})
       fillFromClass(interpreter, module, name);
-    for (const char *format : {"contiguous_format", "preserve_format", "channels_last"})
+    for (const char *format :
+         {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"})
       module.globals->set(format, h::Value(std::string(format)));
   });
   modules.add("torch.jit", [](h::Interpreter &interpreter, h::Module &module) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// erf and tanh of f32 with AVX-512: a polynomial for each of 32 parts of the numbers up to where the
-// function rounds to 1, whose coefficients a permutation of two registers picks. Half the
+// erf and tanh of f32 with AVX-512: a polynomial for each of 32 parts of the numbers up to where
+// the function rounds to 1, whose coefficients a permutation of two registers picks. Half the
 // instructions of what VectorMath.cpp takes, and no division.
 #include "codegen/common/VectorMathDouble.h"
 
@@ -77,8 +77,8 @@ static Value *pick(CodeBuilder &b, const float (&row)[32], Value *index) {
   return b.CreateIntrinsic(I::x86_avx512_vpermi2var_ps_512, {}, {half(0), index, half(16)});
 }
 
-/// `scale` times |x| is an integer, which chooses the column, and a rest. Columns below `firstWhole`
-/// hold the function over x, less 1; from `end` on it is 1.
+/// `scale` times |x| is an integer, which chooses the column, and a rest. Columns below
+/// `firstWhole` hold the function over x, less 1; from `end` on it is 1.
 template <size_t Degrees>
 static Value *byTable(CodeBuilder &b, Value *x, const float (&table)[Degrees][32], double scale,
                       double firstWhole, double end) {

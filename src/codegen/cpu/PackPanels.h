@@ -15,7 +15,6 @@ struct PanelSource {
 /// Packs 64 columns: `depth` of k (a multiple of depthUnit, at least the source's), panels
 /// `panelStride` elements apart. With `columns`, a multiple of a panel's, no more than these.
 void emitPackColumns(LibraryKernel &kernel, const PanelSource &source, llvm::Value *depth,
-                     llvm::Value *target, llvm::Value *panelStride,
-                     llvm::Value *columns = nullptr);
+                     llvm::Value *target, llvm::Value *panelStride, llvm::Value *columns = nullptr);
 
 } // namespace pellucid::codegen

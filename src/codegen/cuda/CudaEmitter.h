@@ -267,13 +267,14 @@ private:
   // CudaTensorCopies.cpp
   void addTensorMaps(llvm::SmallVectorImpl<llvm::Type *> &parameters);
   void describeTensorMaps();
-  llvm::Value *inOneThread(llvm::Value *comes);
+  llvm::Value *inOneThread();
   llvm::Value *barrierAddress(mlir::Value barriers, llvm::Value *number);
   void emitAllocBarriers(ttgpu::AllocBarriersOp op);
   void emitFreeBarriers(ttgpu::FreeBarriersOp op);
   void emitExpectCopies(ttgpu::ExpectCopiesOp op);
   void emitAwaitTensorCopies(ttgpu::AwaitTensorCopiesOp op);
-  void emitTensorCopy(ttgpu::TensorCopyOp op);
+  void addTensorCopy(ttgpu::TensorCopyOp op, std::string &text,
+                     llvm::SmallVectorImpl<llvm::Value *> &operands);
 
   // CudaControlFlow.cpp
   void emitFor(mlir::scf::ForOp op);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of boxes of a tensor by one thread (cp.async.bulk.tensor), and the barriers in shared
-// memory that count their bytes (mbarrier). They are predicated in text: a branch would end what
-// warpgroups have under way.
+// memory that count their bytes (mbarrier). The first warp alone takes the branch, and elects its
+// thread in the instruction that ptxas knows to leave one: it would look for others else.
+#include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
+#include "codegen/gpu/TensorTiles.h"
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -66,10 +68,9 @@ void CudaEmitter::describeTensorMaps() {
   }
 }
 
-/// 1 in one thread of the block, where `comes` holds.
-Value *CudaEmitter::inOneThread(Value *comes) {
-  Value *isFirst = b.CreateICmpEQ(threadNumbers.thread, b.getInt32(0));
-  return b.CreateZExt(comes ? b.CreateAnd(isFirst, comes) : isFirst, b.i32());
+/// 1 in one thread of the block.
+Value *CudaEmitter::inOneThread() {
+  return b.CreateZExt(b.CreateICmpEQ(threadNumbers.thread, b.getInt32(0)), b.i32());
 }
 
 Value *CudaEmitter::barrierAddress(mlir::Value barriers, Value *number) {
@@ -84,7 +85,7 @@ Value *CudaEmitter::barrierAddress(mlir::Value barriers, Value *number) {
 void CudaEmitter::emitAllocBarriers(ttgpu::AllocBarriersOp op) {
   for (unsigned i = 0; i < op.getBarriers().getType().getCount(); ++i)
     emitText(b, "{ .reg .pred p; setp.ne.b32 p, $0, 0; @p mbarrier.init.shared::cta.b64 [$1], 1; }",
-             {inOneThread(nullptr), barrierAddress(op, b.getInt32(i))});
+             {inOneThread(), barrierAddress(op, b.getInt32(i))});
   emitText(b, "fence.proxy.async.shared::cta;", {});
   emitBarrier();
 }
@@ -93,16 +94,22 @@ void CudaEmitter::emitFreeBarriers(ttgpu::FreeBarriersOp op) {
   emitBarrier();
   for (unsigned i = 0; i < op.getBarriers().getType().getCount(); ++i)
     emitText(b, "{ .reg .pred p; setp.ne.b32 p, $0, 0; @p mbarrier.inval.shared::cta.b64 [$1]; }",
-             {inOneThread(nullptr), barrierAddress(op.getBarriers(), b.getInt32(i))});
+             {inOneThread(), barrierAddress(op.getBarriers(), b.getInt32(i))});
 }
 
+/// With the copies that follow it.
 void CudaEmitter::emitExpectCopies(ttgpu::ExpectCopiesOp op) {
-  emitText(b,
-           "{ .reg .pred p; setp.ne.b32 p, $0, 0; "
-           "@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [$1], " +
-               std::to_string(op.getBytes()) + "; }",
-           {inOneThread(scalar(op.getComes())),
-            barrierAddress(op.getBarriers(), scalar(op.getNumber()))});
+  Value *isFirst = b.CreateICmpEQ(threadNumbers.warp, b.getInt32(0));
+  Value *comes = scalar(op.getComes());
+  emitWhen(b, b.CreateAnd(isFirst, comes), [&] {
+    std::string text = "{ .reg .pred p; elect.sync _|p, 0xffffffff; "
+                       "@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
+                       std::to_string(op.getBytes()) + ";";
+    llvm::SmallVector<Value *> operands{barrierAddress(op.getBarriers(), scalar(op.getNumber()))};
+    for (ttgpu::TensorCopyOp copy : ttgpu::copiesOf(op))
+      addTensorCopy(copy, text, operands);
+    emitText(b, text + " }", operands);
+  });
 }
 
 void CudaEmitter::emitAwaitTensorCopies(ttgpu::AwaitTensorCopiesOp op) {
@@ -113,34 +120,32 @@ void CudaEmitter::emitAwaitTensorCopies(ttgpu::AwaitTensorCopiesOp op) {
 }
 
 /// A copy for each panel of the tile (SharedTile.h), whose swizzle the hardware makes.
-void CudaEmitter::emitTensorCopy(ttgpu::TensorCopyOp op) {
+void CudaEmitter::addTensorCopy(ttgpu::TensorCopyOp op, std::string &text,
+                                llvm::SmallVectorImpl<Value *> &operands) {
   const package::TensorMap &map = result.tensorMaps[op.getMap()];
   SharedOperand place = placeOf(op.getBuffer(), op.getCopy());
-  Value *to = b.CreateAdd(b.CreatePtrToInt(shared, b.i32()),
-                          b.getInt32(static_cast<uint32_t>(place.tile.byteOffset)));
+  auto operand = [&](Value *value) {
+    operands.push_back(value);
+    return "$" + std::to_string(operands.size() - 1);
+  };
+  auto number = [&](uint64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
+  Value *to = b.CreateAdd(b.CreatePtrToInt(shared, b.i32()), number(place.tile.byteOffset));
   if (place.stage)
     to = b.CreateAdd(to, place.stage);
-  llvm::SmallVector<Value *> operands{
-      inOneThread(scalar(op.getComes())), to,
-      entry->getArg(entry->arg_size() - result.tensorMaps.size() + op.getMap()),
-      barrierAddress(op.getBarriers(), scalar(op.getNumber()))};
-  std::string places;
-  for (mlir::Value at : op.getAt()) {
-    places += (places.empty() ? "$" : ", $") + std::to_string(operands.size());
-    operands.push_back(scalar(at));
-  }
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, $0, 0; @p cp.async.bulk.tensor." +
-                     std::to_string(op.getAt().size()) +
-                     "d.shared::cluster.global.mbarrier::complete_tx::bytes [$1], [$2, {" + places +
-                     "}], [$3]; }";
-  constexpr unsigned firstPlace = 4;
-  Value *along = operands[firstPlace];
+  std::string tensor =
+      operand(entry->getArg(entry->arg_size() - result.tensorMaps.size() + op.getMap()));
+  std::string barrier = operand(barrierAddress(op.getBarriers(), scalar(op.getNumber())));
+  std::string further;
+  for (mlir::Value at : op.getAt().drop_front())
+    further += ", " + operand(scalar(at));
+  Value *along = scalar(op.getAt().front());
   uint64_t panels = place.tile.columns / place.tile.panelColumns();
-  for (uint64_t panel = 0; panel < panels; ++panel) {
-    operands[1] = b.CreateAdd(to, b.getInt32(panel * place.tile.panelBytes()));
-    operands[firstPlace] = b.CreateAdd(along, b.getInt32(panel * map.dims[0].box));
-    emitText(b, text, operands);
-  }
+  for (uint64_t panel = 0; panel < panels; ++panel)
+    text += " @p cp.async.bulk.tensor." + std::to_string(op.getAt().size()) +
+            "d.shared::cluster.global.mbarrier::complete_tx::bytes [" +
+            operand(b.CreateAdd(to, number(panel * place.tile.panelBytes()))) + "], [" + tensor +
+            ", {" + operand(b.CreateAdd(along, number(panel * map.dims[0].box))) + further +
+            "}], [" + barrier + "];";
 }
 
 } // namespace pellucid::codegen

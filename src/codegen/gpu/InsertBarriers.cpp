@@ -132,10 +132,12 @@ Effects effectsOf(Operation *op) {
     effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
     effects.global.push_back({copy.getPtr(), false, true});
   }
-  if (auto copy = dyn_cast<TensorCopyOp>(op)) {
-    effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
-    effects.global.push_back({baseOf(copy), false});
-  }
+  // One thread does it with the copies that follow: nothing may come between.
+  if (auto expected = dyn_cast<ExpectCopiesOp>(op))
+    for (TensorCopyOp copy : copiesOf(expected)) {
+      effects.shared.push_back(accessOf(copy.getBuffer(), true, true));
+      effects.global.push_back({baseOf(copy), false});
+    }
   if (isa<AllocBarriersOp, FreeBarriersOp>(op)) {
     // The first makes them before its barrier, the second ends them behind its own.
     Value barriers = isa<AllocBarriersOp>(op) ? op->getResult(0) : op->getOperand(0);

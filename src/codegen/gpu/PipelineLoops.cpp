@@ -283,16 +283,12 @@ private:
       map.map(loop.getRegionIterArg(number), value);
     for (Operation *op : slice)
       b.clone(*op, map)->walk([&](tt::LoadOp load) { maskLoad(load, now.comes); });
-    expectBoxes(b, now);
-    for (StagedLoad &one : staged) {
-      Value copy = one.isReadOn ? now.copyReadOn : now.copy;
-      if (one.box)
-        copyBox(b, one, now, copy, map);
-      else
+    copyBoxes(b, now, map);
+    for (StagedLoad &one : staged)
+      if (!one.box)
         AsyncCopyOp::create(b, one.load.getLoc(), map.lookupOrDefault(one.load.getPtr()),
-                            one.buffer, copy, now.comes,
+                            one.buffer, one.isReadOn ? now.copyReadOn : now.copy, now.comes,
                             one.load.getMask() ? map.lookupOrDefault(one.load.getMask()) : Value());
-    }
     if (!llvm::all_of(staged, isBox))
       CommitCopiesOp::create(b, loc);
 
@@ -309,22 +305,24 @@ private:
     return next;
   }
 
-  void expectBoxes(OpBuilder &b, const Ahead &now) {
+  /// In a row, so that one thread does them together.
+  void copyBoxes(OpBuilder &b, const Ahead &now, const IRMapping &map) {
     uint64_t bytes = 0;
+    SmallVector<SmallVector<Value>> places;
     for (const StagedLoad &one : staged)
-      if (one.box)
-        bytes += one.type.getTile().getNumElements() *
-                 codegen::memoryBytes(one.type.getTile().getElementType());
-    if (barriers)
-      ExpectCopiesOp::create(b, loop.getLoc(), barriers, now.copy, now.comes,
-                             b.getI32IntegerAttr(static_cast<int32_t>(bytes)));
-  }
-
-  void copyBox(OpBuilder &b, StagedLoad &one, const Ahead &now, Value copy, const IRMapping &map) {
-    TensorCopyOp::create(b, one.load.getLoc(),
-                         b.getI32IntegerAttr(static_cast<int32_t>(one.box->number)),
-                         tiles.placeOf(b, *one.box, now.index, map), one.buffer, copy, now.comes,
-                         barriers, now.copy);
+      if (one.box) {
+        RankedTensorType tile = one.type.getTile();
+        bytes += tile.getNumElements() * codegen::memoryBytes(tile.getElementType());
+        places.push_back(tiles.placeOf(b, *one.box, now.index, map));
+      }
+    if (!barriers)
+      return;
+    ExpectCopiesOp::create(b, loop.getLoc(), barriers, now.copy, now.comes,
+                           b.getI32IntegerAttr(static_cast<int32_t>(bytes)));
+    for (auto [one, place] : llvm::zip(llvm::make_filter_range(staged, isBox), places))
+      TensorCopyOp::create(
+          b, one.load.getLoc(), b.getI32IntegerAttr(static_cast<int32_t>(one.box->number)), place,
+          one.buffer, one.isReadOn ? now.copyReadOn : now.copy, now.comes, barriers, now.copy);
   }
 
   //===--- the loop ---------------------------------------------------------------------------===//

@@ -24,6 +24,7 @@ using Form = tt::OffsetForm;
 
 /// Of what the hardware takes: bytes of an address and a stride, elements of a dim and of a box.
 constexpr int64_t alignment = 16, mostOfBox = 256, mostMemory = int64_t(1) << 40;
+constexpr int64_t leastFarStride = 256;
 constexpr size_t mostMaps = 16;
 
 std::optional<int64_t> constantOf(Value value) {
@@ -257,8 +258,9 @@ private:
     return stride > 0 && stride < mostMemory / bytes && stride * bytes % alignment == 0;
   }
 
-  /// No memory has so many of these strides that 32 bits would not count them.
-  bool isFar(int64_t stride) const { return stride * bytes >= mostMemory / INT32_MAX + 1; }
+  /// No device has a tensor of half a terabyte, with so many of these strides that 32 bits would
+  /// not count them.
+  bool isFar(int64_t stride) const { return stride * bytes >= leastFarStride; }
 
   bool placeOutside(const Form &rest) {
     for (const auto &[monomial, coefficient] : rest.terms())

@@ -37,8 +37,11 @@ TensorTiles::TensorTiles(scf::ForOp loop, const tt::AxisAnalysis &axes) : loop(l
     auto end = compared ? constantOf(compared.getRhs()) : std::nullopt;
     if (!end || compared.getPredicate() != arith::CmpIPredicate::slt)
       return;
-    assumed[compared.getLhs()] = *end - 1;
-    if (auto id = compared.getLhs().getDefiningOp<tt::GetProgramIdOp>())
+    Value less = compared.getLhs();
+    assumed[less] = *end - 1;
+    if (auto widened = less.getDefiningOp<arith::ExtSIOp>())
+      less = widened.getIn();
+    if (auto id = less.getDefiningOp<tt::GetProgramIdOp>())
       programs[id.getAxisAsInt()] = *end - 1;
   });
 }
@@ -204,6 +207,14 @@ static Value widened(OpBuilder &b, Location loc, Value value) {
   return value.getType().isInteger(64)
              ? value
              : Value(arith::ExtSIOp::create(b, loc, b.getI64Type(), value));
+}
+
+SmallVector<TensorCopyOp> copiesOf(ExpectCopiesOp expected) {
+  SmallVector<TensorCopyOp> copies;
+  for (Operation *next = expected->getNextNode(); isa_and_present<TensorCopyOp>(next);
+       next = next->getNextNode())
+    copies.push_back(cast<TensorCopyOp>(next));
+  return copies;
 }
 
 SmallVector<Value> TensorTiles::placeOf(OpBuilder &b, const TensorTile &tile, Value index,

@@ -78,6 +78,8 @@ private:
   llvm::SmallDenseMap<unsigned, int64_t> programs;
 };
 
+/// The copies that follow it, one after the other.
+llvm::SmallVector<TensorCopyOp> copiesOf(ExpectCopiesOp expected);
 /// The argument that a copy reads.
 mlir::Value baseOf(TensorCopyOp copy);
 

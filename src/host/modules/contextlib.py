@@ -95,7 +95,7 @@ class ExitStack(AbstractContextManager):
         return exit
 
     def callback(self, callback, /, *args, **kwds):
-        def leave(exc_type, exc_value, traceback):
+        def leave(*exception):
             callback(*args, **kwds)
 
         self._exit_callbacks.append(leave)

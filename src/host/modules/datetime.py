@@ -545,7 +545,7 @@ class datetime(date):
         utc = self._utc() if self.tzinfo is not None else datetime.utcfromtimestamp(self.timestamp())._micro()
         return type(self)._at(utc + tz.utcoffset(self)._micro(), tz)
 
-    def replace(self, year=None, month=None, day=None, hour=None, minute=None, second=None, microsecond=None, tzinfo=True, *, fold=None):
+    def replace(self, year=None, month=None, day=None, hour=None, minute=None, second=None, microsecond=None, tzinfo=True):
         given, own = (year, month, day, hour, minute, second, microsecond), (self.year, self.month, self.day) + self._clock()
         return type(self)(*[mine if one is None else one for one, mine in zip(given, own)], self.tzinfo if tzinfo is True else tzinfo)
 

@@ -37,7 +37,7 @@ def get_threshold():
     return (700, 10, 10)
 
 
-def set_threshold(threshold0, threshold1=None, threshold2=None):
+def set_threshold(threshold0, *others):
     if threshold0 == 0:
         disable()
 

@@ -216,3 +216,36 @@ class FullArgSpec:
 
 def getfullargspec(func):
     return FullArgSpec(signature(func))
+
+
+def getmro(cls):
+    return cls.__mro__
+
+
+def ismodule(object):
+    return type(object).__name__ == "module"
+
+
+def isbuiltin(object):
+    return type(object).__name__ == "builtin_function_or_method"
+
+
+def isgenerator(object):
+    return hasattr(object, "gi_frame")
+
+
+def iscoroutinefunction(obj):
+    return False
+
+
+iscoroutine = isawaitable = isasyncgen = isasyncgenfunction = iscoroutinefunction
+
+
+def isabstract(object):
+    return isinstance(object, type) and any([getattr(getattr(object, name, None), "__isabstractmethod__", False) for name in dir(object)])
+
+
+def getcallargs(func, /, *args, **kwargs):
+    bound = signature(func).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)

@@ -114,8 +114,24 @@ class _Reader(TextIOBase):
     def seekable(self):
         return True
 
+    def tell(self):
+        self._check()
+        done = "\n".join(self._lines[: self._line]) + ("\n" if 0 < self._line < len(self._lines) else "")
+        return len(done.encode()) - (0 if self._rest is None else len(self._rest.encode()))
+
     def seek(self, offset, whence=0):
         self._check()
+        if whence == 0 and offset > 0:
+            left, self._line, self._rest = offset, 0, None
+            while left > 0:
+                line = self._take()
+                if not line:
+                    break
+                size = len(line.encode())
+                if size > left:
+                    self._rest = line.encode()[left:].decode()
+                left -= size
+            return offset
         if offset == 0 and whence == 0:
             self._line, self._rest = 0, None
         elif offset == 0 and whence == 2:

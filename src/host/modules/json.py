@@ -67,7 +67,7 @@ class JSONEncoder:
     def encode(self, o):
         return "".join(self.iterencode(o))
 
-    def iterencode(self, o, _one_shot=False):
+    def iterencode(self, o):
         yield self._text(o, "", [])
 
     def _listed(self, parts, opening, closing, margin, step):

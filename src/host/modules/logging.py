@@ -227,6 +227,7 @@ class Logger(_Filterer):
         if stack_info:
             raise NotImplementedError("logging with stack_info=True; traceback.print_stack() prints one")
         record = LogRecord(self.name, level, msg, args, exc_info, _warnings_place.caller(stacklevel))
+        record.funcName = _warnings_place.caller_function(stacklevel)
         if extra:
             for key, value in extra.items():
                 setattr(record, key, value)

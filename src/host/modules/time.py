@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import _fibers
 import _script
-from _script import monotonic, monotonic_ns, perf_counter, perf_counter_ns, process_time, process_time_ns, sleep, strftime, thread_time, thread_time_ns, time, time_ns
+from _script import monotonic, monotonic_ns, perf_counter, perf_counter_ns, process_time, process_time_ns, strftime, thread_time, thread_time_ns, time, time_ns
+
+
+
+def sleep(seconds):
+    if _fibers.others and seconds > 0:
+        _fibers.others[0](seconds)
+    else:
+        _script.sleep(seconds)
 
 
 class struct_time(tuple):

@@ -54,3 +54,37 @@ def print_stack(f=None, limit=None, file=None):
     if f is not None:
         raise NotImplementedError("traceback.print_stack(f): there are no frame objects")
     (_sys.stderr if file is None else file).write(_warnings_place.stack())
+
+
+class FrameSummary:
+    def __init__(self, filename, lineno, name, line=None):
+        self.filename, self.lineno, self.name, self.line = filename, lineno, name, line
+
+    def __iter__(self):
+        return iter((self.filename, self.lineno, self.name, self.line))
+
+    def __getitem__(self, index):
+        return (self.filename, self.lineno, self.name, self.line)[index]
+
+    def __len__(self):
+        return 4
+
+    def __repr__(self):
+        return f"<FrameSummary file {self.filename}, line {self.lineno} in {self.name}>"
+
+
+class StackSummary(list):
+    def format(self):
+        return format_list(self)
+
+
+def extract_tb(tb, limit=None):
+    return StackSummary([FrameSummary(*frame) for frame in _warnings_place.frames(tb)][:limit])
+
+
+def format_list(extracted_list):
+    return [f'  File "{filename}", line {lineno}, in {name}\n' + (f"    {line}\n" if line else "") for filename, lineno, name, line in extracted_list]
+
+
+def print_list(extracted_list, file=None):
+    (_sys.stderr if file is None else file).write("".join(format_list(extracted_list)))

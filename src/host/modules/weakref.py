@@ -214,10 +214,10 @@ class finalize:
         self._ref = ref(obj, self._gone)
         finalize._all.append(self)
 
-    def _gone(self, reference):
+    def _gone(self, *reference):
         self()
 
-    def __call__(self, _=None):
+    def __call__(self):
         if self._call is None:
             return None
         (func, args, kwargs), self._call = self._call, None

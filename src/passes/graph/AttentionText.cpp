@@ -68,6 +68,8 @@ private:
   /// Which rows, which heads, which part of the keys.
   void findProgram() {
     writer.line("pid = tl.program_id(0).to(tl.int64)");
+    if (auto programs = gridOf().constant()) // a device can tell by it where tensors end
+      writer.line("tl.assume(pid < " + std::to_string(*programs) + ")");
     if (isSplit) {
       writer.line("parts = " + writer.scalar(spec.tiles.parts));
       writer.line("part = pid % parts");

@@ -107,11 +107,40 @@ public:
       program.main.replaceAllUses(node->result(), made);
       ++count;
     }
+    for (Node *node : nodes)
+      repeatCast(*node);
     program.main.setInsertionPoint(nullptr);
     return count;
   }
 
 private:
+  /// 16-bit numbers that are widened for several operators, each of which reads less if it widens
+  /// them itself.
+  void repeatCast(Node &node) {
+    bool isCast = node.isCall() && !node.isLaunch() &&
+                  (node.calls("aten._to_copy.default") || node.calls("aten.to.dtype"));
+    Value *from = isCast ? operandOf(&node, 0) : nullptr;
+    if (!from || !from->isTensor() || node.result()->type().dtype != DataType::Float32 ||
+        byteSize(from->type().dtype) != 2 || node.result()->type().shape != from->type().shape ||
+        node.result()->type().device != from->type().device)
+      return;
+    std::vector<Node *> readers;
+    for (Node *user : node.result()->users())
+      if (std::find(readers.begin(), readers.end(), user) == readers.end())
+        readers.push_back(user);
+    bool computes = std::all_of(readers.begin(), readers.end(), [&](const Node *user) {
+      const Operator *op =
+          user->isCall() && !user->isLaunch() ? registry.find(user->target()) : nullptr;
+      return op && (op->kind == Operator::Kind::Pointwise ||
+                    op->kind == Operator::Kind::Reduction || op->kind == Operator::Kind::RowKernel);
+    });
+    for (size_t i = 1; computes && i < readers.size(); ++i) {
+      program.main.setInsertionPoint(readers[i]);
+      if (Value *again = call(node, node.target(), node.args(), node.kwargs()))
+        readers[i]->replaceUses(node.result(), again);
+    }
+  }
+
   Value *call(const Node &where, std::string_view target, std::vector<Argument> args,
               KeywordArguments kwargs = {}) {
     try {

@@ -9,6 +9,7 @@
 #include "support/SourceFile.h"
 #include "symbolic/Expr.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,13 @@ struct PointwiseSpec {
   std::vector<std::string> results; ///< per output: the body's name (or in<k>) that is stored
   bool usesIndex = false;           ///< the body mentions `i`, the element's row-major index
   std::vector<TextWindow> windows = {};
+  /// Of inputs that are read where an earlier input says: along the dim of window `window`, at what
+  /// input `index` holds, below `size`.
+  struct Taken {
+    size_t window = 0, index = 0;
+    symbolic::Expr size = 0;
+  };
+  std::map<size_t, std::vector<Taken>> taken = {};
   /// Of each input, where several are read through one pointer; empty: each has its own.
   std::vector<size_t> pointers = {};
 };

@@ -433,6 +433,8 @@ Value *ProductLowering::emit(const Described &product, const std::vector<Value *
     return emit({std::move(*other), product.a, product.b, product.bias}, inputs, type, where);
   if (Value *out = emitAsSums(product, inputs, type, where))
     return out;
+  if (auto other = withAlignedRows(product, where))
+    return emit(*other, inputs, type, where);
   std::vector<ProductChoice> choices =
       chooseProductTiles(spec, device, isFloat(spec.accumulate), program.symbols);
   if (choices.front().tile.splits > 1)
@@ -448,6 +450,55 @@ Value *ProductLowering::emit(const Described &product, const std::vector<Value *
   return emitter
       .emit(std::move(variants), operands, {{emitter.emptyLike(type), Access::Write}}, where)
       ->result();
+}
+
+/// Rows that do not begin at vectors are loaded element by element in every round; of large
+/// products they are copied first, along k, with zeros up to whole vectors behind them.
+std::optional<ProductLowering::Described>
+ProductLowering::withAlignedRows(const Described &product, const SourceLocation &where) {
+  constexpr int64_t vector = 8, least = 256;
+  const GemmSpec &spec = product.spec;
+  auto isLarge = [](const Expr &size) { return size.constantOr(0) >= least; };
+  if (!device.hasWarpgroups || byteSize(spec.a.dtype) != 2 || !isFloat(spec.a.dtype) ||
+      !spec.batch.empty() || spec.rowsApart || !spec.borders.empty() || spec.depth.size() != 1 ||
+      spec.columns.size() != 1 || spec.a.strides.size() != 2 || spec.b.strides.size() != 2 ||
+      !isLarge(spec.m) || !isLarge(spec.n) || !isLarge(spec.k))
+    return std::nullopt;
+  auto isOdd = [](const TextOperand &operand) {
+    for (size_t d : {0, 1})
+      if (operand.strides[d].constant() == 1) {
+        auto other = operand.strides[1 - d].constant();
+        return other && *other % vector != 0;
+      }
+    return false;
+  };
+  if (!isOdd(spec.a) && !isOdd(spec.b))
+    return std::nullopt;
+  int64_t depth = (*spec.k.constant() + vector - 1) / vector * vector;
+  auto copied = [&](Value *value, const TextOperand &operand, const Expr &rows, size_t alongRows) {
+    PointwiseSpec copy;
+    copy.name = "copy_rows";
+    copy.shape = {rows, depth};
+    copy.inputs = {{operand.dtype,
+                    {operand.strides[alongRows], operand.strides[1 - alongRows]},
+                    operand.offset}};
+    copy.inputs[0].windows = {0};
+    copy.windows = {{1, 0, spec.k}};
+    copy.body = {{"v0", "tl.where(part0, in0, 0).to(" + tlName(operand.dtype) + ")"}};
+    copy.results = {"v0"};
+    TensorType dense(operand.dtype, copy.shape, value->type().device);
+    copy.outputs = {broadcastOperand(dense, copy.shape, program.symbols)};
+    return emitter.emit(writePointwise(std::move(copy), program.symbols), {value},
+                        {emitter.emptyLike(dense), Access::Write}, where);
+  };
+  Described made = product;
+  made.a = copied(product.a, spec.a, spec.m, 0);
+  made.b = copied(product.b, spec.b, spec.n, 1);
+  made.spec.k = depth;
+  made.spec.depth = {depth};
+  made.spec.a = {spec.a.dtype, {depth, 1}, 0};
+  made.spec.b = {spec.b.dtype, {1, depth}, 0};
+  return made;
 }
 
 /// Of f32 and f64 and a single row or column: threads would multiply most of each tile for nothing,

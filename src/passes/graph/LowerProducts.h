@@ -55,6 +55,7 @@ private:
   graph::Value *emit(const Described &product, const std::vector<graph::Value *> &inputs,
                      const graph::TensorType &type, const SourceLocation &where);
   bool multipliesWell(const GemmSpec &spec) const;
+  std::optional<Described> withAlignedRows(const Described &product, const SourceLocation &where);
   graph::Value *emitAsSums(const Described &product, const std::vector<graph::Value *> &inputs,
                            const graph::TensorType &type, const SourceLocation &where);
   graph::Value *emitParts(const Described &product, const ProductTile &tile,

@@ -10,6 +10,7 @@
 #include "passes/graph/LowerRows.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
+#include "passes/graph/SharedOperands.h"
 #include "support/CrashHandler.h"
 
 #include <algorithm>
@@ -74,6 +75,8 @@ private:
     case Operator::Kind::Gemm:
       return products.lower(node);
     case Operator::Kind::Gather:
+      if (!forCpu && takesTwice(node))
+        return lowerGroup(node, {&node});
       if (!lowerPickedRow(emitter, node, forCpu))
         lowerGather(emitter, node, forCpu);
       return;
@@ -90,6 +93,14 @@ private:
     case Operator::Kind::CustomOp:
       emitter.refuse(node, "was not opened into operators that have kernels");
     }
+  }
+
+  /// A take of what another one takes, as borders and resampled images are made: of both at once.
+  bool takesTwice(const Node &node) const {
+    if (!isTake(node, registry))
+      return false;
+    const Value *source = node.arg(0).value();
+    return source->users().size() == 1 && isTake(*source->producer(), registry);
   }
 
   PointwiseGroup groupOf(const std::vector<Node *> &nodes) {
@@ -125,6 +136,7 @@ private:
     spec.shape = type.shape;
     spec.inputs = operandsOf(group, type.shape, program.symbols);
     spec.windows = group.windows;
+    spec.taken = group.taken;
     spec.scalars = group.scalars;
     spec.body = group.body;
     spec.usesIndex = group.usesIndex;
@@ -132,48 +144,11 @@ private:
     spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
     std::vector<Value *> inputs = group.inputs;
     if (!forCpu)
-      shareOperands(inputs, spec);
+      shareOperands(inputs, spec, registry);
     KernelText text = writePointwise(std::move(spec), program.symbols);
     Value *out =
         emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
     emitter.replace(node, out, nodes);
-  }
-
-  /// What the value is a view of, as elements of the same type.
-  Value *viewedBy(Value *value) const {
-    Value *seen = value;
-    while (seen->isTensor() && seen->producer()->isCall() && !seen->producer()->isLaunch()) {
-      const Operator *op = registry.find(seen->producer()->target());
-      Value *from =
-          op && op->kind == Operator::Kind::View ? seen->producer()->arg(0).value() : nullptr;
-      if (!from || !from->isTensor() || from->type().dtype != value->type().dtype)
-        break;
-      seen = from;
-    }
-    return seen;
-  }
-
-  /// Inputs that are views of one tensor, as the places of a window are, become one operand, and
-  /// differ by where they begin.
-  void shareOperands(std::vector<Value *> &inputs, PointwiseSpec &spec) const {
-    std::vector<Value *> seen, operands;
-    for (Value *input : inputs)
-      seen.push_back(viewedBy(input));
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      bool isShared = std::count(seen.begin(), seen.end(), seen[i]) > 1;
-      Value *operand = isShared ? seen[i] : inputs[i];
-      if (isShared)
-        spec.inputs[i].offset =
-            spec.inputs[i].offset + inputs[i]->type().offset - operand->type().offset;
-      auto known = std::find(operands.begin(), operands.end(), operand);
-      spec.pointers.push_back(static_cast<size_t>(known - operands.begin()));
-      if (known == operands.end())
-        operands.push_back(operand);
-    }
-    if (operands.size() == inputs.size())
-      spec.pointers.clear();
-    else
-      inputs = operands;
   }
 
   /// contiguous() of what is contiguous is the tensor itself.
@@ -218,6 +193,15 @@ private:
     Value *of = nullptr;
     Node *square, *distance, *mean;
   };
+  /// One value, or one that is widened twice.
+  bool areSame(const Value &a, const Value &b) const {
+    const Node *first = a.producer(), *second = b.producer();
+    auto isCast = [](const Node *node) {
+      return node->calls("aten._to_copy.default") || node->calls("aten.to.dtype");
+    };
+    return &a == &b || (isCast(first) && isCast(second) && a.type() == b.type() &&
+                        first->arg(0).value() && first->arg(0).value() == second->arg(0).value());
+  }
   std::optional<Spread> spreadOf(const Node &sum, const std::vector<int64_t> &dims) const {
     auto isUsedBy = [](const Node &node, const Node &user) {
       const auto &users = node.result()->users();
@@ -238,7 +222,8 @@ private:
       return std::nullopt;
     Value *of = distance->producer()->arg(0).value(), *mean = distance->producer()->arg(1).value();
     bool isFloat = of && of->isTensor() && byteSize(of->type().dtype) >= 4;
-    if (!isFloat || !isCall(mean, "aten.mean.dim", 3) || mean->producer()->arg(0).value() != of ||
+    if (!isFloat || !isCall(mean, "aten.mean.dim", 3) ||
+        !areSame(*mean->producer()->arg(0).value(), *of) ||
         mean->producer()->arg(2).as<bool>() != true ||
         of->type().dtype != sum.result()->type().dtype)
       return std::nullopt;
@@ -338,8 +323,12 @@ private:
                 [](const Node *a, const Node *b) { return a->isBefore(b); });
     }
     emitter.replace(root ? *root : node, results[0], producers);
-    if (spread)
+    if (spread) {
+      Node *ofMean = spread->mean->arg(0).value()->producer();
       emitter.eraseUnused(*spread->mean);
+      if (ofMean != wide && isPointwise(*ofMean, registry))
+        emitter.eraseUnused(*ofMean);
+    }
     if (wide)
       emitter.eraseUnused(*wide);
     if (extreme)
@@ -439,7 +428,7 @@ private:
     });
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     // Of parts that are computed each would be computed for all elements.
-    constexpr size_t fewParts = 4, mostParts = 8;
+    constexpr size_t fewParts = 4, mostParts = 12;
     bool isCopied = liesInVectors(parts, type, dim) || areInterleaved(parts, type, dim);
     if (!forCpu && (computes || isCopied) &&
         isJoin(node, registry, program.symbols, computes ? fewParts : mostParts))

@@ -292,7 +292,7 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
   std::vector<Node *> found{&root}, queue{&root};
   std::unordered_set<const Node *> members{&root};
   auto fits = [&](Node *producer) {
-    bool isJoined = joins && isJoin(*producer, registry, *joins);
+    bool isJoined = joins && (isJoin(*producer, registry, *joins) || isTake(*producer, registry));
     if (members.count(producer) || (!isPointwise(*producer, registry) && !isJoined))
       return false;
     bool index = holdsIndex(*producer, registry);
@@ -301,8 +301,9 @@ std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::ve
     // One value is the same in every shape that it is broadcast to.
     if (producer->result()->type().shape != shape && (index || !isFilled(*producer, registry)))
       return false;
+    // What a take reads, or where, lies in memory.
     for (const Node *user : producer->result()->users())
-      if (!members.count(user))
+      if (!members.count(user) || (joins && user != &root && isTake(*user, registry)))
         return false;
     return true;
   };
@@ -398,6 +399,63 @@ std::vector<Node *> addJoin(PointwiseGroup &group, const Node &node,
   return taken;
 }
 
+bool isTake(const Node &node, const OperatorRegistry &registry) {
+  if (!node.calls("aten.index_select.default") || !registry.find(node.target()))
+    return false;
+  const Value *self = node.arg(0).value(),
+              *index = node.args().size() == 3 ? node.arg(2).value() : nullptr;
+  return self && index && self->type().rank() > 0 && index->type().rank() == 1;
+}
+
+/// Adds `node` (isTake) to the group, with what takes along other dims before it: that is returned.
+static std::vector<Node *> addTake(PointwiseGroup &group, const Node &node,
+                                   const OperatorRegistry &registry, const SymbolTable &symbols) {
+  std::vector<Node *> before;
+  std::vector<PointwiseSpec::Taken> places;
+  std::vector<size_t> dims;
+  const Node *at = &node;
+  Value *source = nullptr;
+  for (;;) {
+    auto call = callOf(*at, registry, symbols);
+    source = call->value("self");
+    Value *index = call->value("index");
+    size_t dim = static_cast<size_t>(call->dim("dim", source->type().rank()));
+    // The same indices along the same dim are loaded once.
+    auto known = std::find_if(group.along.begin(), group.along.end(), [&](const auto &entry) {
+      return entry.second == dim && group.inputs[entry.first] == index;
+    });
+    size_t number = known == group.along.end() ? group.inputs.size() : known->first;
+    if (known == group.along.end()) {
+      group.inputs.push_back(index);
+      group.along[number] = dim;
+      std::string name = "in" + std::to_string(number),
+                  size = "sym" + std::to_string(group.scalars.size());
+      group.scalars.push_back({size, source->type().shape[dim]});
+      group.body.push_back({"", "(" + name + " >= 0) & (" + name + " < " + size + ")",
+                            "'" + at->target() + "' got an index out of range", at->location});
+      group.hasChecks = true;
+    }
+    places.push_back({group.windows.size(), number, source->type().shape[dim]});
+    group.windows.push_back({dim, 0, node.result()->type().shape[dim]});
+    dims.push_back(dim);
+    Node *producer = source->producer();
+    if (source->users().size() != 1 || !isTake(*producer, registry))
+      break;
+    auto inner = callOf(*producer, registry, symbols);
+    size_t next = static_cast<size_t>(inner->dim("dim", source->type().rank()));
+    if (std::find(dims.begin(), dims.end(), next) != dims.end())
+      break;
+    before.push_back(producer);
+    at = producer;
+  }
+  std::string name = "in" + std::to_string(group.inputs.size());
+  group.taken[group.inputs.size()] = std::move(places);
+  group.inputs.push_back(source);
+  group.names[node.result()] = name;
+  std::reverse(before.begin(), before.end());
+  return before;
+}
+
 void addNodes(PointwiseGroup &group, std::vector<Node *> &nodes, const OperatorRegistry &registry,
               const SymbolTable &symbols) {
   std::vector<Node *> taken;
@@ -406,7 +464,9 @@ void addNodes(PointwiseGroup &group, std::vector<Node *> &nodes, const OperatorR
       addToGroup(group, *member, registry, symbols);
       continue;
     }
-    std::vector<Node *> parts = addJoin(group, *member, registry, symbols);
+    std::vector<Node *> parts = isTake(*member, registry)
+                                    ? addTake(group, *member, registry, symbols)
+                                    : addJoin(group, *member, registry, symbols);
     taken.insert(taken.end(), parts.begin(), parts.end());
   }
   nodes.insert(nodes.begin(), taken.begin(), taken.end());
@@ -416,6 +476,21 @@ std::vector<TextOperand> operandsOf(const PointwiseGroup &group, const std::vect
                                     const SymbolTable &symbols) {
   std::vector<TextOperand> operands;
   for (size_t i = 0; i < group.inputs.size(); ++i) {
+    const TensorType &type = group.inputs[i]->type();
+    if (auto line = group.along.find(i); line != group.along.end()) {
+      TextOperand operand{type.dtype, std::vector<Expr>(shape.size(), Expr(0)), 0};
+      operand.strides[line->second] = type.strides[0];
+      operands.push_back(std::move(operand));
+      continue;
+    }
+    if (auto taken = group.taken.find(i); taken != group.taken.end()) {
+      std::vector<Expr> own = shape;
+      for (const PointwiseSpec::Taken &place : taken->second)
+        own[group.windows[place.window].dim] = place.size;
+      TextOperand operand = broadcastOperand(type, own, symbols);
+      operands.push_back(std::move(operand));
+      continue;
+    }
     auto placed = group.windowsOf.find(i);
     if (placed == group.windowsOf.end()) {
       operands.push_back(broadcastOperand(group.inputs[i]->type(), shape, symbols));

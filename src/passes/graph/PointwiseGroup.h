@@ -16,6 +16,10 @@ struct PointwiseGroup {
   /// Of inputs that are read in a part of the group's indices; the others have none.
   std::map<size_t, std::vector<size_t>> windowsOf;
   std::vector<TextWindow> windows;
+  /// Inputs that are read where others say, and the dim along which an input of one dim lies that
+  /// says so.
+  std::map<size_t, std::vector<PointwiseSpec::Taken>> taken;
+  std::map<size_t, size_t> along;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::map<const graph::Value *, std::string> names;
@@ -47,7 +51,10 @@ std::vector<graph::Node *> addJoin(PointwiseGroup &group, const graph::Node &nod
                                    const graph::OperatorRegistry &registry,
                                    const graph::SymbolTable &symbols);
 
-/// Adds pointwise nodes and joins, in order; what joins took along is added to `nodes`.
+/// True for `index_select`, whose elements a kernel can load from where they are instead.
+bool isTake(const graph::Node &node, const graph::OperatorRegistry &registry);
+
+/// Adds pointwise nodes, joins and takes, in order; what joins took along is added to `nodes`.
 void addNodes(PointwiseGroup &group, std::vector<graph::Node *> &nodes,
               const graph::OperatorRegistry &registry, const graph::SymbolTable &symbols);
 

@@ -65,7 +65,15 @@ void namePointers(KernelWriter &writer, const PointwiseSpec &spec) {
 /// What inputs of one pointer have in common comes first, so that they differ by a constant behind
 /// one address.
 std::string loadText(KernelWriter &writer, const PointwiseSpec &spec, size_t i,
-                     const std::vector<std::string> &indices, const std::string &mask) {
+                     std::vector<std::string> indices, std::string mask) {
+  if (auto taken = spec.taken.find(i); taken != spec.taken.end())
+    for (const PointwiseSpec::Taken &place : taken->second) {
+      std::string at = "in" + std::to_string(place.index);
+      indices[spec.windows[place.window].dim] = at + ".to(tl.int64)";
+      // What is outside fails afterwards.
+      mask += (mask.empty() ? "(" : " & (") + at + " >= 0) & (" + at + " < " +
+              writer.scalar(place.size) + ")";
+    }
   TextOperand operand = spec.inputs[i];
   std::string apart;
   if (!spec.pointers.empty() && !operand.offsetIsArgument) {
@@ -75,7 +83,8 @@ std::string loadText(KernelWriter &writer, const PointwiseSpec &spec, size_t i,
   }
   size_t pointer = spec.pointers.empty() ? i : spec.pointers[i];
   return "tl.load(p" + std::to_string(pointer) + " + (" + writer.address(operand, indices) + ")" +
-         apart + (mask.empty() ? ")" : ", mask=" + mask + ")");
+         apart +
+         (mask.empty() ? ")" : ", mask=" + mask + (spec.taken.count(i) ? ", other=0)" : ")"));
 }
 
 /// `part0 = …`: what bodies ask of the windows.
@@ -350,7 +359,7 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   collapse(spec.shape, 0, spec.shape.size(), operands, windows);
   if (spec.shape.empty())
     giveDim(spec);
-  if (std::optional<size_t> across = crossedDim(spec))
+  if (std::optional<size_t> across = spec.taken.empty() ? crossedDim(spec) : std::nullopt)
     return TransposingWriter(spec, *across, symbols).write();
   // A program for each short line would leave most of a device's lanes idle.
   int64_t longest = symbols.range(spec.shape.back()).max;

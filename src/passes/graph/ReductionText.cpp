@@ -83,6 +83,13 @@ Expr unitsOfProgram(const ReductionSpec &spec, int64_t piece) {
   return symbolic::max(Expr(1), symbolic::floorDiv(piece, symbolic::max(spec.reduced.back(), 1)));
 }
 
+/// The longest rows of which a program takes several: where there are many of them each would begin
+/// and end for little else.
+int64_t longestOfSeveral(int64_t rows, bool forCpu) {
+  constexpr int64_t many = 4096;
+  return forCpu ? 32 : rows >= many ? 1024 : 256;
+}
+
 ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbols, bool forCpu,
                             bool mayDivide) {
   ReductionPlan plan;
@@ -107,10 +114,13 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
     others = product(spec.kept, 0, spec.kept.size() - 1) *
              symbolic::ceilDiv(spec.kept.back(), plan.results);
     least = std::max<int64_t>(plan.elements, least / plan.results);
-  } else if (longest <= (forCpu ? 32 : 256) && !spec.kept.empty() && !spec.inputs.empty()) {
+  } else if (longest <= longestOfSeveral(symbols.range(others).min, forCpu) && !spec.kept.empty() &&
+             !spec.inputs.empty()) {
     plan.tile = Tile::Rows;
     plan.elements = powerOver(std::max<int64_t>(longest, 1));
-    plan.results = std::max<int64_t>(1, (forCpu ? 1024 : 2048) / plan.elements);
+    // Of long ones more elements are under way, where no places stand beside them.
+    int64_t most = forCpu ? 1024 : plan.elements > 256 && !spec.rule.keepsPlace ? 4096 : 2048;
+    plan.results = std::max<int64_t>(1, most / plan.elements);
     plan.results = std::min(plan.results, chooseBlock(others, symbols, plan.results));
     others = symbolic::ceilDiv(others, plan.results);
   } else {
@@ -158,6 +168,8 @@ public:
     std::string accumulate = tlName(spec.rule.accumulate);
     writer.line("acc = tl.full(" + shape + ", " + spec.rule.identity + ", " + accumulate + ")");
     emitRule(spec.rule.start);
+    if (spec.rule.keepsPlace && placesAreNarrow())
+      writer.line("place = tl.full(" + shape + ", -1, tl.int32)");
     openLoops();
     emitElements(accumulate);
     for (; loops > 0; --loops)
@@ -297,8 +309,16 @@ private:
     std::vector<std::string> places(indices.end() - static_cast<long>(reduced.size()),
                                     indices.end());
     if (spec.rule.keepsPlace)
-      writer.line("at = " + (spec.place.empty() ? positionText(places) : spec.place));
+      writer.line("at = " + (!spec.place.empty() ? spec.place
+                             : placesAreNarrow() ? "(" + positionText(places) + ").to(tl.int32)"
+                                                 : positionText(places)));
     emitRule(spec.rule.step);
+  }
+
+  /// Places of 32 bits are half of what each element costs.
+  bool placesAreNarrow() const {
+    Expr all = product(spec.reduced, 0, spec.reduced.size());
+    return spec.place.empty() && symbols.range(all).max < int64_t(1) << 31;
   }
 
   /// Which elements of the tile count.

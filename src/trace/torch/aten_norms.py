@@ -36,10 +36,10 @@ def _statistics(input):
     return torch.ops.aten.var.correction(wide, dims, correction=0), torch.mean(wide, dims)
 
 
-def _update_statistics(input, running_mean, running_var, momentum):
+def _update_statistics(input, running_mean, running_var, momentum, statistics):
     """What training writes to the buffers: the variance there is the unbiased one. No gradient goes that way."""
     with torch.no_grad():
-        variance, mean = _statistics(input)
+        variance, mean = statistics[0].detach(), statistics[1].detach()
         count = input.numel() // input.shape[1] if not _is_known(input.shape[1]) or input.shape[1] else 0
         running_mean.copy_((1 - momentum) * running_mean + momentum * mean)
         running_var.copy_((1 - momentum) * running_var + momentum * (variance * (count / (count - 1))))
@@ -82,9 +82,10 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 @_aten("aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
 def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if training:
+        statistics = _statistics(input)
         if running_mean is not None:
-            _update_statistics(input, running_mean, running_var, momentum)
-        return _batch_norm_of_batch(input, weight, bias, training, momentum, eps)
+            _update_statistics(input, running_mean, running_var, momentum, statistics)
+        return _by_own_statistics(input, statistics, weight, bias, eps)
     y = _with_statistics(input, running_mean, running_var, weight, bias, eps)
     return y, running_mean.new_empty([0]), running_mean.new_empty([0])
 
@@ -93,7 +94,11 @@ def _native_batch_norm(input, weight, bias, running_mean, running_var, training,
 def _batch_norm_of_batch(input, weight, bias, training, momentum, eps):
     if not training:
         raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
-    variance, mean = _statistics(input)
+    return _by_own_statistics(input, _statistics(input), weight, bias, eps)
+
+
+def _by_own_statistics(input, statistics, weight, bias, eps):
+    variance, mean = statistics
     scale = torch.rsqrt(variance + eps)
     # The statistics are kept in the parameters' type.
     kept = input.dtype if weight is None else weight.dtype

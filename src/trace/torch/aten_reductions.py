@@ -69,9 +69,13 @@ def _kthvalue(self, k, dim, keepdim):
 @_aten("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
 def _median_dim(self, dim, keepdim):
     if self.is_floating_point():
+        if self.dim() == 0:
+            return _kth(self, 1, 0, keepdim)
         # The largest elements are NaN; one of them makes the median one.
-        value, place = _kth(self, (self.shape[dim] + 1) // 2, dim, True)
-        last, at = _kth(self, self.shape[dim], dim, True)
+        values, places = torch.ops.aten.sort.stable(self, stable=True, dim=dim, descending=False)
+        size = self.shape[dim]
+        value, place = values.narrow(dim, (size + 1) // 2 - 1, 1), places.narrow(dim, (size + 1) // 2 - 1, 1)
+        last, at = values.narrow(dim, size - 1, 1), places.narrow(dim, size - 1, 1)
         value, place = torch.where(torch.isnan(last), last, value), torch.where(torch.isnan(last), at, place)
         return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
     return _kth(self, (self.shape[dim] + 1) // 2, dim, keepdim)

@@ -344,9 +344,15 @@ class Gamma(Distribution):
         return Gamma(self.concentration.expand(batch_shape), self.rate.expand(batch_shape))
 
     def rsample(self, sample_shape=()):
-        _refuse_drawing("Gamma", "it would need the generator's rejections")
+        shape = self._extended(sample_shape)
+        _refuse_derivative("Gamma", self.concentration)
+        value = torch._standard_gamma(self.concentration.detach().expand(shape)) / self.rate.expand(shape)
+        value.detach().clamp_(min=torch.finfo(value.dtype).tiny)
+        return value
 
-    sample = rsample
+    def sample(self, sample_shape=()):
+        with torch.no_grad():
+            return self.rsample(sample_shape)
 
     def log_prob(self, value):
         (value,) = _tensors(value)
@@ -370,8 +376,9 @@ class Chi2(Gamma):
         return self.concentration * 2
 
 
-def _refuse_drawing(name, why):
-    raise NotImplementedError(f"drawing from torch.distributions.{name}: {why}, which is not done here; log_prob, entropy and moments are")
+def _refuse_derivative(name, parameter):
+    if parameter.requires_grad and torch.is_grad_enabled():
+        raise NotImplementedError(f"torch.distributions.{name}.rsample() of a parameter that requires a gradient: the derivative of its draws is not done here; sample() is")
 
 
 class Dirichlet(Distribution):
@@ -386,9 +393,15 @@ class Dirichlet(Distribution):
         self._require(concentration > 0, "concentration", "IndependentConstraint(GreaterThan(lower_bound=0.0), 1)", concentration)
 
     def rsample(self, sample_shape=()):
-        _refuse_drawing("Dirichlet", "it would need the generator's rejections")
+        _refuse_derivative("Dirichlet", self.concentration)
+        a = self.concentration.detach().expand(self._extended(sample_shape))
+        drawn = torch._pellucid_wide_gamma(a)
+        limits = torch.finfo(a.dtype)
+        return (drawn / drawn.sum(-1, True)).to(a.dtype).clamp(limits.tiny, 1.0 - limits.eps / 2)
 
-    sample = rsample
+    def sample(self, sample_shape=()):
+        with torch.no_grad():
+            return self.rsample(sample_shape)
 
     @property
     def mean(self):
@@ -438,9 +451,11 @@ class Beta(Distribution):
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()):
-        _refuse_drawing("Beta", "it would need the generator's rejections")
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
-    sample = rsample
+    def sample(self, sample_shape=()):
+        with torch.no_grad():
+            return self.rsample(sample_shape)
 
     def log_prob(self, value):
         (value,) = _tensors(value)
@@ -471,7 +486,8 @@ class Poisson(Distribution):
         return self.rate
 
     def sample(self, sample_shape=()):
-        _refuse_drawing("Poisson", "it would need the generator's rejections")
+        with torch.no_grad():
+            return torch.poisson(self.rate.expand(self._extended(sample_shape)))
 
     def log_prob(self, value):
         rate, value = _tensors(self.rate, value)

@@ -239,6 +239,10 @@ def embedding_bag(
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences.")
+        if mode != "max" and per_sample_weights is None and padding_idx is None and not scale_grad_by_freq and not sparse and isinstance(input.shape[1], int) and input.shape[1] > 0:
+            # Bags of one length are a dim that is summed up.
+            rows = torch.ops.aten.embedding.default(weight, input)
+            return rows.sum(1) if mode == "sum" else rows.mean(1)
         offsets = torch.arange(0, input.numel(), input.shape[1], dtype=input.dtype)
         input = input.reshape(-1)
         if per_sample_weights is not None:

@@ -64,6 +64,9 @@ class Module(_Hooked, _Saved, _Named):
                 device = value
         if device is not None:
             self._move(torch.device(device) if isinstance(device, str) else device)
+        if kwargs.get("memory_format") is not None:
+            for tensor in (*self.parameters(), *self.buffers()):
+                _lay_in_place(tensor, kwargs["memory_format"])
         if dtype is None:
             return self
         if not dtype.is_floating_point:

@@ -53,3 +53,45 @@ tt.func public @straight(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
   tt.store %y, %a : !tt.ptr<f32>
   tt.return
 }
+
+// -----
+
+// A row of 16 KiB takes longer than the wait.
+// CHECK-LABEL: @long_row
+// CHECK-SAME:  ttgpu.dependent_launch
+// CHECK:       tt.return
+// OLD-LABEL:   @long_row
+tt.func public @long_row(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %i = tt.make_range {start = 0 : i32, end = 4096 : i32} : tensor<4096xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<4096x!tt.ptr<f32>>, tensor<4096xi32>
+  %a = tt.load %xp : tensor<4096x!tt.ptr<f32>>
+  %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %sum = arith.addf %p, %q : f32
+    tt.reduce.return %sum : f32
+  }) : (tensor<4096xf32>) -> f32
+  tt.store %y, %s : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// A row of 2 KiB does not.
+// CHECK-LABEL: @short_row
+// CHECK-NOT:   tt.grid_dependency
+// CHECK:       tt.return
+// OLD-LABEL:   @short_row
+tt.func public @short_row(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+  %xp = tt.addptr %xs, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+  %a = tt.load %xp : tensor<512x!tt.ptr<f32>>
+  %s = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %sum = arith.addf %p, %q : f32
+    tt.reduce.return %sum : f32
+  }) : (tensor<512xf32>) -> f32
+  tt.store %y, %s : !tt.ptr<f32>
+  tt.return
+}

@@ -44,6 +44,12 @@ class Tensors(unittest.TestCase):
     def test_scalars(self):
         self.same("scalars")
 
+    def test_rejections(self):
+        self.same("rejections")
+
+    def test_memory_formats(self):
+        self.same("memory_formats")
+
     def test_modules_walked(self):
         self.same("modules_walked")
 

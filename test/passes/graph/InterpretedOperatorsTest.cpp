@@ -55,6 +55,16 @@ TEST_F(InterpretedOperators, productsOfAllSizes) {
       });
 }
 
+// Rows of large products that do not begin at vectors are copied first.
+TEST_F(InterpretedOperators, largeProductsOfOddRowsAreAligned) {
+  for (bool left : {false, true})
+    onDevice(boundOf(f16), [&] {
+      Value *a = left ? turned(f16, {257, 259}) : tensor(f16, {257, 259}, 1);
+      Value *b = left ? tensor(f16, {259, 261}, 1) : turned(f16, {259, 261});
+      return std::vector{one("aten.mm.default", {a, b})};
+    });
+}
+
 TEST_F(InterpretedOperators, productsOfAllStrides) {
   for (bool left : {false, true})
     for (bool right : {false, true})
@@ -521,6 +531,59 @@ TEST_F(InterpretedOperators, slicesAreComputedOfSlices) {
   EXPECT_EQ(slicesComputed, 0u);
 }
 
+// What is taken along dims is loaded from where it is by the operators behind it; an index that is
+// out of range fails as it does alone.
+TEST_F(InterpretedOperators, takesAreLoadsOfTheOperatorsBehind) {
+  auto launches = [&] {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isLaunch();
+    return count;
+  };
+  for (DataType type : {f32, f16})
+    for (const auto &shape : {Shape{3, 5, 7}, Shape{2, 4, 300}, Shape{6, 1030, 2}}) {
+      auto taken = [&, shape](Value *x, int64_t dim, int64_t count) {
+        return one("aten.index_select.default",
+                   {x, dim, tensor(i64, {count}, shape[static_cast<size_t>(dim)])});
+      };
+      // Two neighbours and their shares, along the last dim and along the one before it.
+      for (int64_t dim : {2, 1}) {
+        onDevice(boundOf(type), [&] {
+          Value *x = tensor(type, shape);
+          Value *share = dim == 2 ? tensor(type, {9}) : tensor(type, {9, 1});
+          Value *low = taken(x, dim, 9), *high = taken(x, dim, 9);
+          return std::vector<Value *>{
+              one("aten.add.Tensor",
+                  {one("aten.mul.Tensor", {low, share}), one("aten.mul.Tensor", {high, share})})};
+        });
+        EXPECT_EQ(launches(), 1u);
+      }
+      // Along all dims, one after the other.
+      onDevice(0, [&] {
+        Value *x = taken(taken(taken(tensor(type, shape), 1, 6), 2, 8), 0, 5);
+        return std::vector<Value *>{one("aten.neg.default", {x})};
+      });
+      EXPECT_EQ(launches(), 1u);
+      onDevice(0,
+               [&] { return std::vector<Value *>{taken(taken(tensor(type, shape), 1, 6), 2, 8)}; });
+      EXPECT_EQ(launches(), 1u);
+    }
+  // Indices and elements that other operators of the same shape read as well.
+  onDevice(boundOf(f32), [&] {
+    Value *x = one("aten.abs.default", {tensor(f32, {9})}),
+          *at = one("aten.remainder.Scalar", {tensor(i64, {9}, 9), 9});
+    Value *some = one("aten.index_select.default", {x, int64_t(0), at});
+    return std::vector<Value *>{one("aten.add.Tensor", {one("aten.add.Tensor", {some, x}), at})};
+  });
+  // Beside other views of the same tensor, and in turned rows.
+  onDevice(boundOf(f32), [&] {
+    Value *x = tensor(f32, {9, 9});
+    Value *some = one("aten.index_select.default", {x, int64_t(0), tensor(i64, {9}, 9)});
+    return std::vector<Value *>{
+        one("aten.add.Tensor", {some, one("aten.transpose.int", {x, 0, 1})})};
+  });
+}
+
 // A norm of groups goes on with what each channel has of its own, which lie in parts of its rows.
 TEST_F(InterpretedOperators, normsOfGroupsGoOnWithChannels) {
   auto launches = [&] {
@@ -551,13 +614,13 @@ TEST_F(InterpretedOperators, normsOfGroupsGoOnWithChannels) {
     };
   };
   for (DataType type : {f32, f16}) {
-    onDevice(boundOf(type), norm(type, {3, 8, 5, 7}, 2));
+    onDevice(5 * boundOf(type), norm(type, {3, 8, 5, 7}, 2));
     EXPECT_EQ(launches(), 1u);
-    onDevice(boundOf(type), norm(type, {2, 6, 40, 30}, 3));
+    onDevice(5 * boundOf(type), norm(type, {2, 6, 40, 30}, 3));
     EXPECT_EQ(launches(), 1u);
-    onDevice(boundOf(type), norm(type, {1, 12, 4, 4}, 12));
+    onDevice(5 * boundOf(type), norm(type, {1, 12, 4, 4}, 12));
     EXPECT_EQ(launches(), 1u);
-    onDevice(boundOf(type), norm(type, {2, 4, 9}, 1));
+    onDevice(5 * boundOf(type), norm(type, {2, 4, 9}, 1));
   }
 }
 
