@@ -299,6 +299,18 @@ TEST_F(InterpretedOperators, channelsStayInnermost) {
   EXPECT_GE(kept, 5u);
 }
 
+// What turning one convolution's operands costs is not won back by anybody.
+TEST_F(InterpretedOperators, oneConvolutionStays) {
+  withPasses = true;
+  onDevice(2e-2, [&] {
+    return std::vector{
+        one("aten.convolution.default",
+            {tensor(f16, {2, 16, 6, 5}, 1), tensor(f16, {24, 16, 3, 3}, 1), Argument(), List{1, 1},
+             List{1, 1}, List{1, 1}, false, List{0, 0}, int64_t(1)})};
+  });
+  EXPECT_EQ(changed, 0u);
+}
+
 // Lines are images of one row: what looks at them the other way round, as encoders of sound do, has
 // its rows at hand.
 TEST_F(InterpretedOperators, channelsOfLinesLieInnermost) {

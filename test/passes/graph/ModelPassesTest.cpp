@@ -195,12 +195,15 @@ TEST_F(ModelPasses, CopiesThatStay) {
 
 /// `layers` linear layers of one input, looked at as heads.
 TEST_F(ModelPasses, LayersOfOneInputAreOne) {
-  for (const char *behind : {"attention", "sum", "bias", "scaled", "given", "twice", "halves"}) {
+  for (const char *behind :
+       {"attention", "sum", "bias", "no bias", "scaled", "given", "twice", "halves", "wide"}) {
     SCOPED_TRACE(behind);
     std::string how = behind;
     program = Program();
     inputs.clear();
-    DataType type = how == "sum" ? DataType::Float16 : DataType::BFloat16;
+    DataType type = how == "sum"    ? DataType::Float16
+                    : how == "wide" ? DataType::Float32
+                                    : DataType::BFloat16;
     auto weight = [&](const char *name, std::vector<int64_t> shape) {
       Tensor values(type, shape);
       Tensor::forEachIndex(shape, [&](std::span<const int64_t> index) {
@@ -224,8 +227,10 @@ TEST_F(ModelPasses, LayersOfOneInputAreOne) {
     std::vector<Value *> parts;
     for (size_t i = 0; i < 3; ++i) {
       std::vector<Argument> args{x, how == "twice" ? weights[0] : weights[i]};
-      if (how == "bias" && i == 1)
+      if (how.ends_with("bias") && i == 1)
         args.emplace_back(bias);
+      if (how == "no bias" && i == 2)
+        args.emplace_back();
       Value *part = of("aten.linear.default", std::move(args));
       if (how == "scaled" && i == 0)
         part = of("aten.mul.Scalar", {part, 0.25});
@@ -242,7 +247,8 @@ TEST_F(ModelPasses, LayersOfOneInputAreOne) {
     else
       out = of("aten.scaled_dot_product_attention.default", {parts[0], parts[1], parts[2]});
     lower({of("aten.clone.default", {out})}, hopper);
-    EXPECT_EQ(joined, how == "twice" || how == "halves" ? 0u : how == "given" ? 1u : 2u);
+    bool isJoined = how != "twice" && how != "halves" && how != "wide";
+    EXPECT_EQ(joined, !isJoined ? 0u : how == "given" ? 1u : 2u);
     expectSame(type == DataType::Float16 ? 5e-3 : 3e-2);
   }
 }
