@@ -680,13 +680,26 @@ Value *Dict::find(const Value &key) {
 }
 
 void Dict::set(const Value &key, Value value) {
-  if (Value *slot = find(key)) {
+  // A text, the most of keys, is hashed once.
+  bool isText = key.isStr() && !symbolicKeys;
+  std::optional<size_t> hash = hashOf(key);
+  Value *slot = nullptr;
+  if (isText) {
+    auto [first, last] = index.equal_range(*hash);
+    for (auto it = first; it != last && !slot; ++it)
+      if (const Value &known = entries[it->second].first;
+          known.isStr() ? known.str() == key.str() : equal(known, key))
+        slot = &entries[it->second].second;
+  } else {
+    slot = find(key);
+  }
+  if (slot) {
     *slot = std::move(value);
     return;
   }
   held.grow(bytesPerEntry);
-  index.emplace(hashOf(key).value_or(0), entries.size());
-  symbolicKeys += host::isSymbolic(key);
+  index.emplace(hash.value_or(0), entries.size());
+  symbolicKeys += !isText && host::isSymbolic(key);
   entries.emplace_back(key, std::move(value));
 }
 

@@ -396,6 +396,7 @@ void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgum
   Launch launch;
   launch.variants = std::move(variants);
   std::set<const TracedStorage *> left;
+  launch.operands.reserve(arguments.size());
   for (LaunchArgument &argument : arguments) {
     LaunchOperand operand;
     operand.name = argument.name;

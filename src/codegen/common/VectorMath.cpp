@@ -96,34 +96,45 @@ Value *scaleByPower(CodeBuilder &b, Value *value, const Rounded &power) {
   return b.CreateFMul(b.CreateFMul(value, factor(half)), factor(b.CreateSub(n, half)));
 }
 
+/// What `power` is multiplied with where `x` is at least `low`; below, where 2^n of it rounds to
+/// zero, nothing: a result that underflows takes an Intel processor 150 cycles, and softmax asks
+/// for many with -inf.
+Value *unlessVanishing(CodeBuilder &b, Value *x, double low, Value *value) {
+  return b.CreateSelect(b.CreateFCmpOLT(x, number(x, low)), number(x, 0.0), value);
+}
+
 Value *clampKeepingNan(CodeBuilder &b, Value *x, double low, double high) {
   Value *below = b.CreateFCmpOLT(x, number(x, low));
   x = b.CreateSelect(below, number(x, low), x);
   return b.CreateSelect(b.CreateFCmpOGT(x, number(x, high)), number(x, high), x);
 }
 
-Value *exp32(CodeBuilder &b, Value *x) {
-  x = clampKeepingNan(b, x, -104.0, 89.0);
+Value *exp32(CodeBuilder &b, Value *given) {
+  constexpr double low = -104.0;
+  Value *x = clampKeepingNan(b, given, low, 89.0);
   Rounded power = roundSmall(b, x, number(x, 0x1.715476p+0));
   Value *n = power.number;
   Value *high = fma(b, n, number(x, -0x1.62e400p-1), x);
-  Value *low = b.CreateFMul(n, number(x, -0x1.7f7d1cp-20));
-  Value *r = b.CreateFAdd(high, low);
+  Value *lower = b.CreateFMul(n, number(x, -0x1.7f7d1cp-20));
+  Value *r = b.CreateFAdd(high, lower);
   Value *q =
       emitPolynomial(b, r, {0x1.0p-1, 0x1.55548ep-3, 0x1.55545ep-5, 0x1.123bdep-7, 0x1.6db4dep-10});
-  // `low` joins the small term first, so that it is not lost in the larger one's rounding.
-  Value *tail = b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, low), high);
-  return scaleByPower(b, b.CreateFAdd(tail, number(x, 1.0)), power);
+  // `lower` joins the small term first, so that it is not lost in the larger one's rounding.
+  Value *tail = b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, lower), high);
+  Value *whole = b.CreateFAdd(tail, number(x, 1.0));
+  return scaleByPower(b, unlessVanishing(b, given, low, whole), power);
 }
 
-Value *exp2_32(CodeBuilder &b, Value *x) {
-  x = clampKeepingNan(b, x, -151.0, 129.0);
+Value *exp2_32(CodeBuilder &b, Value *given) {
+  constexpr double low = -151.0;
+  Value *x = clampKeepingNan(b, given, low, 129.0);
   Rounded power = roundSmall(b, x, number(x, 1.0));
   Value *r = b.CreateFSub(x, power.number);
   Value *q = emitPolynomial(
       b, r,
       {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6cp-5, 0x1.3b29e2p-7, 0x1.5f095cp-10, 0x1.446d38p-13});
-  return scaleByPower(b, fma(b, r, q, number(x, 1.0)), power);
+  Value *whole = fma(b, r, q, number(x, 1.0));
+  return scaleByPower(b, unlessVanishing(b, given, low, whole), power);
 }
 
 /// x = 2^exponent * (1 + fraction) with 1 + fraction between sqrt(1/2) and sqrt(2).

@@ -64,6 +64,11 @@ Value *clampKeepingNan(CodeBuilder &b, Value *x, double low, double high) {
   return choose(b, b.CreateFCmpOGT(x, number(x, high)), number(x, high), x);
 }
 
+/// As for f32 (VectorMath.cpp): no multiplication underflows where the result is zero.
+Value *unlessVanishing(CodeBuilder &b, Value *x, double low, Value *value) {
+  return choose(b, b.CreateFCmpOLT(x, number(x, low)), number(x, 0.0), value);
+}
+
 /// x = n ln2 + r.
 struct ExpParts {
   Value *power, *r, *low;
@@ -220,14 +225,17 @@ Value *erfRatio(CodeBuilder &b, Value *x) {
 
 } // namespace
 
-Value *expDouble(CodeBuilder &b, Value *x) {
-  x = clampKeepingNan(b, x, -746.0, 710.0);
+Value *expDouble(CodeBuilder &b, Value *given) {
+  constexpr double low = -746.0;
+  Value *x = clampKeepingNan(b, given, low, 710.0);
   ExpParts parts = splitForExp(b, x);
-  return scaleByPower(b, plus(b, expTail(b, parts), 1.0), parts.power);
+  Value *whole = plus(b, expTail(b, parts), 1.0);
+  return scaleByPower(b, unlessVanishing(b, given, low, whole), parts.power);
 }
 
-Value *exp2Double(CodeBuilder &b, Value *x) {
-  x = clampKeepingNan(b, x, -1076.0, 1025.0);
+Value *exp2Double(CodeBuilder &b, Value *given) {
+  constexpr double low = -1076.0;
+  Value *x = clampKeepingNan(b, given, low, 1025.0);
   auto [n, power] = roundSmall(b, x);
   Value *r = b.CreateFSub(x, n);
   Value *q = emitPolynomial(b, r,
@@ -235,7 +243,8 @@ Value *exp2Double(CodeBuilder &b, Value *x) {
                              0x1.3b2ab6fba4e7dp-7, 0x1.5d87fe78a3f49p-10, 0x1.430912f86a08cp-13,
                              0x1.ffcbfc6dc7ef4p-17, 0x1.62c0224961aa8p-20, 0x1.b524eb7c9271ap-24,
                              0x1.e4cef638c2fa7p-28, 0x1.e9ecb5f25e2d4p-32, 0x1.c4c957cc8dc8dp-36});
-  return scaleByPower(b, fma(b, r, q, number(x, 1.0)), power);
+  Value *whole = fma(b, r, q, number(x, 1.0));
+  return scaleByPower(b, unlessVanishing(b, given, low, whole), power);
 }
 
 Value *exp10Double(CodeBuilder &b, Value *x) {

@@ -144,7 +144,7 @@ std::optional<int64_t> TensorTiles::mostOf(Value value, unsigned depth) {
   auto divisor = constantOf(op->getOperand(1));
   int64_t result = 0;
   if (isa<arith::DivSIOp>(op))
-    return left && divisor && *divisor > 0 ? std::optional(*left / *divisor) : std::nullopt;
+    return left && divisor && *divisor > 0 ? std::optional(*left / *divisor) : left;
   if (isa<arith::RemSIOp>(op) && right)
     right = *right - 1;
   if (isa<arith::RemSIOp, arith::MinSIOp>(op))

@@ -302,6 +302,9 @@ LogicalResult TensorCopyOp::verify() {
   if (getAt().size() != map.getSizes().size())
     return emitOpError() << "expects a place along each of " << map.getSizes().size()
                          << " dims, got " << getAt().size();
+  // tensor_copy_c3
+  if (!isa_and_present<ExpectCopiesOp, TensorCopyOp>((*this)->getPrevNode()))
+    return emitOpError() << "expects to stand right behind an expect_copies and its other copies";
   return success();
 }
 

@@ -359,7 +359,10 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   collapse(spec.shape, 0, spec.shape.size(), operands, windows);
   if (spec.shape.empty())
     giveDim(spec);
-  if (std::optional<size_t> across = spec.taken.empty() ? crossedDim(spec) : std::nullopt)
+  // A square would be empty beside a few columns; lines of them are turned round by their layout.
+  constexpr int64_t fewColumns = 8;
+  bool isSquare = spec.taken.empty() && symbols.range(spec.shape.back()).max > fewColumns;
+  if (std::optional<size_t> across = isSquare ? crossedDim(spec) : std::nullopt)
     return TransposingWriter(spec, *across, symbols).write();
   // A program for each short line would leave most of a device's lanes idle.
   int64_t longest = symbols.range(spec.shape.back()).max;

@@ -197,6 +197,8 @@ private:
       bool isEven = count && (*count + tile.m - 1) / tile.m % tile.group == 0;
       writer.line("height = " +
                   (isEven ? group : "tl.minimum(down - turn * " + group + ", " + group + ")"));
+      if (!isEven)
+        writer.line("tl.assume(height > 0)");
       writer.line("m0 = (turn * " + group + " + place % height).to(tl.int64) * " +
                   std::to_string(tile.m));
       writer.line("n0 = (place // height).to(tl.int64) * " + std::to_string(tile.n));

@@ -53,7 +53,7 @@ void position(ReductionRule &rule, DataType range, bool smallest) {
     rule.across.push_back("best = tl.where(broken > 0, float('nan'), best)");
   }
   rule.across.push_back(
-      "place = tl.min(tl.where(chosen > 0, place, 9223372036854775807), axis=AXIS)");
+      "place = tl.min(tl.where(chosen > 0, place.to(tl.int64), 9223372036854775807), axis=AXIS)");
   rule.across.push_back("acc = best");
   rule.finish = "place";
   rule.keepsPlace = true;

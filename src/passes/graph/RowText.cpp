@@ -86,11 +86,15 @@ private:
       grid = symbolic::ceilDiv(spec.shape[kept - 1], rows) * product(spec.shape, 0, kept - 1);
       return;
     }
-    if (kept > 0 && longest <= (forCpu ? 16 : 512)) {
+    // Narrow elements come twice as many, so that as many bytes are under way.
+    constexpr int64_t many = 4096;
+    bool isNarrow = !forCpu && byteSize(first.dtype) <= 2;
+    bool isLongOfMany = isNarrow && longest <= 1024 && symbols.range(rowCount).min >= many;
+    if (kept > 0 && (longest <= (forCpu ? 16 : 512) || isLongOfMany)) {
       tile = Tile::Rows;
       whole = true;
       elements = powerOver(std::max<int64_t>(longest, 1));
-      rows = std::max<int64_t>(1, (forCpu ? 256 : 1024) / elements);
+      rows = std::max<int64_t>(1, (forCpu ? 256 : isNarrow ? 2048 : 1024) / elements);
       grid = symbolic::ceilDiv(rowCount, rows);
       return;
     }
