@@ -59,3 +59,5 @@ for wrong in (lambda: y.where(), lambda: y.where(y > 5, torch.ones(5))):
         print(type(error).__name__, str(error).splitlines()[0][:70])
 print(torch.inner(x, x).shape, torch.inner(x, x)[1, 2].tolist(), x.inner(x[0, 0]).tolist(), torch.inner(x[0, 0], x[0, 1]), torch.tensordot(x, x, ([-1], [-1])).equal(torch.inner(x, x)))
 print(torch.max(x, axis=1).values.tolist(), torch.min(x, axis=0, keepdims=True).indices.shape, x.max(axis=-1)[0].shape, torch.concat((x, x), axis=1).shape, torch.concatenate([x, x], dim=2).shape, torch.concat((x, x)).shape, torch.roll(x, 1, 2).equal(x.roll(1, 2)))
+# Whole numbers that a double does not hold.
+print(torch.full((2,), 2**53 + 1).tolist(), torch.full((1,), -(2**62) - 1).tolist(), torch.ones(2, dtype=torch.int64).fill_(2**53 + 1).tolist(), torch.full_like(torch.arange(2), 2**60 + 7).tolist())
