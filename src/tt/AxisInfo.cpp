@@ -169,11 +169,20 @@ void assume(Value condition, Assumptions &assumptions) {
   }
 }
 
-/// Those that every run meets.
+/// Those that every run meets, and of values those that stand in the block that computes them.
 Assumptions assumptionsOf(FuncOp function) {
   Assumptions assumptions;
-  for (AssumeOp op : function.getBody().front().getOps<AssumeOp>())
-    assume(op->getOperand(0), assumptions);
+  function.walk([&](AssumeOp op) {
+    Assumptions inBlock;
+    assume(op->getOperand(0), inBlock);
+    for (auto [value, known] : inBlock)
+      if (value.getParentBlock() == op->getBlock() ||
+          op->getBlock() == &function.getBody().front()) {
+        Assumption &all = assumptions[value];
+        all.nonNegative |= known.nonNegative;
+        all.divisibility = std::max(all.divisibility, known.divisibility);
+      }
+  });
   return assumptions;
 }
 

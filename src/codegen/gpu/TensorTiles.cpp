@@ -22,28 +22,32 @@ static std::optional<int64_t> constantOf(Value value) {
 
 TensorTiles::TensorTiles(scf::ForOp loop, const tt::AxisAnalysis &axes) : loop(loop), axes(axes) {
   round = {OffsetSymbol::Scalar, 1, loop.getInductionVar().getAsOpaquePointer()};
-  auto first = tt::offsetForm(loop.getLowerBound());
-  if (auto by = constantOf(loop.getStep()); first && by && *by > 0 && !loop.getUnsignedCmp()) {
-    lower = *first;
-    step = *by;
-    // From 0 on at least.
-    if (auto end = constantOf(loop.getUpperBound()); end && isNeverNegative(lower)) {
-      mostIndex = std::max<int64_t>(0, *end - 1);
-      mostRound = *mostIndex / step;
-    }
-  }
-  loop->getParentOfType<tt::FuncOp>().walk([&](tt::AssumeOp op) {
+  auto function = loop->getParentOfType<tt::FuncOp>();
+  function.walk([&](tt::AssumeOp op) {
     auto compared = op->getOperand(0).getDefiningOp<arith::CmpIOp>();
     auto end = compared ? constantOf(compared.getRhs()) : std::nullopt;
     if (!end || compared.getPredicate() != arith::CmpIPredicate::slt)
       return;
+    // Met by every run, or whenever the value is computed.
     Value less = compared.getLhs();
+    if (less.getParentBlock() != op->getBlock() && op->getBlock() != &function.getBody().front())
+      return;
     assumed[less] = *end - 1;
     if (auto widened = less.getDefiningOp<arith::ExtSIOp>())
       less = widened.getIn();
     if (auto id = less.getDefiningOp<tt::GetProgramIdOp>())
       programs[id.getAxisAsInt()] = *end - 1;
   });
+  auto first = tt::offsetForm(loop.getLowerBound());
+  if (auto by = constantOf(loop.getStep()); first && by && *by > 0 && !loop.getUnsignedCmp()) {
+    lower = *first;
+    step = *by;
+    // From 0 on at least.
+    if (auto end = mostOf(loop.getUpperBound(), 0); end && isNeverNegative(lower)) {
+      mostIndex = std::max<int64_t>(0, *end - 1);
+      mostRound = *mostIndex / step;
+    }
+  }
 }
 
 std::optional<Form> TensorTiles::inRounds(const OffsetSymbol &symbol) {
