@@ -549,8 +549,12 @@ void addObjects(Interpreter &i) {
       in.raise("AttributeError", name);
     return Value();
   });
-  add(i, "dir", "obj", [](Interpreter &in, Bound &a) {
+  // `plain`: as object.__dir__ asks, past the class's own.
+  add(i, "dir", "obj, plain=False", [](Interpreter &in, Bound &a) {
     std::set<std::string> names;
+    auto *told = in.truth(a[1]) ? nullptr : a[0].as<Instance>();
+    if (told && told->cls->find("__dir__"))
+      return in.call(*in.builtin("sorted"), {in.call(*told->special(in, "__dir__"))});
     if (auto *instance = a[0].as<Instance>())
       for (const auto &[name, value] : instance->attributes.items())
         names.insert(name);
@@ -616,6 +620,8 @@ void addBuiltinFunctions(Interpreter &i) {
   });
   add(i, "repr", "obj",
       [](Interpreter &in, Bound &a) { return textOf([&] { return in.repr(a[0]); }); });
+  add(i, "ascii", "obj",
+      [](Interpreter &in, Bound &a) { return textOf([&] { return asciiText(in.repr(a[0])); }); });
   add(i, "format", "value, format_spec=''", [](Interpreter &in, Bound &a) {
     return textOf([&] { return in.format(a[0], in.toStr(a[1], "format_spec")); });
   });
@@ -638,7 +644,15 @@ void addBuiltinFunctions(Interpreter &i) {
   };
   for (Base b : {Base{"hex", "#x"}, Base{"bin", "#b"}, Base{"oct", "#o"}})
     add(i, b.name, "number", [spec = b.spec](Interpreter &in, Bound &a) {
-      return textOf([&] { return in.format(a[0], spec); });
+      Value number = a[0];
+      if (auto *instance = number.as<Instance>(); instance && !instance->content) {
+        auto method = instance->special(in, "__index__");
+        if (!method)
+          in.raise("TypeError",
+                   "'" + typeName(number) + "' object cannot be interpreted as an integer");
+        number = in.call(*method);
+      }
+      return textOf([&] { return in.format(number, spec); });
     });
 }
 

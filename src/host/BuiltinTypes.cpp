@@ -524,6 +524,31 @@ static std::optional<bool> isOfLanguageType(const Value &value, std::string_view
   return std::nullopt;
 }
 
+/// Whether a value has everything that a typing.Protocol names.
+static bool hasProtocol(Interpreter &interpreter, const Value &value, const Class &protocol) {
+  static const NameSet ownWords = {
+      "__module__", "__doc__",        "__annotations__", "__init__",
+      "__slots__",  "__match_args__", "__qualname__",    "_is_runtime_protocol"};
+  auto has = [&](const std::string &name) {
+    return ownWords.count(name) || attributeIfAny(interpreter, value, name).has_value();
+  };
+  std::vector<const Class *> classes{&protocol};
+  for (const auto &base : protocol.mro)
+    if (base->module != "typing" && base->module != "builtins")
+      classes.push_back(base.get());
+  for (const Class *cls : classes) {
+    for (const auto &[name, attribute] : cls->attributes.items())
+      if (!has(name))
+        return false;
+    const Value *annotations = cls->attributes.find("__annotations__");
+    if (annotations && annotations->isDict())
+      for (const auto &[name, annotation] : annotations->dictionary().items())
+        if (!has(name.str()))
+          return false;
+  }
+  return true;
+}
+
 bool Interpreter::isInstance(const Value &value, const Value &classes) {
   if (classes.isTuple()) {
     ValueLevel level;
@@ -536,6 +561,8 @@ bool Interpreter::isInstance(const Value &value, const Value &classes) {
     return value.isNone();
   if (auto *cls = classes.as<Class>()) {
     auto own = cls->special("__instancecheck__");
+    if (cls->attributes.find("_is_runtime_protocol") && !host::isInstance(value, *cls))
+      return hasProtocol(*this, value, *cls);
     return own && !typeOf(value).isSame(classes) ? truth(call(*own, {value}))
                                                  : host::isInstance(value, *cls);
   }

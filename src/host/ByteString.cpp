@@ -297,7 +297,7 @@ std::string contentsOf(Interpreter &interpreter, const Bound &a, const char *typ
     interpreter.raise("TypeError", "cannot convert '" + typeName(source) + "' object to " + type);
   std::string out;
   for (const Value &v : interpreter.iterate(source))
-    out += byteOf(interpreter, v, type[4] ? "byte" : "bytes");
+    out += byteOf(interpreter, v, std::string_view(type) == "bytes" ? "bytes" : "byte");
   return out;
 }
 

@@ -327,11 +327,16 @@ static void refuseAbstract(Interpreter &interpreter, const Class &cls) {
                                                      [&](const auto &c) { return isAbc(*c); })))
     return;
   std::set<std::string> open;
+  auto isMarked = [](const Value *value) {
+    auto *descriptor = value ? value->as<Descriptor>() : nullptr;
+    auto *function = descriptor ? descriptor->function.as<Function>()
+                     : value    ? value->as<Function>()
+                                : nullptr;
+    return function && function->attributes.find("__isabstractmethod__");
+  };
   auto look = [&](const Class &c) {
     for (const auto &[name, value] : c.attributes.items())
-      if (auto *function = value.as<Function>();
-          function && function->attributes.find("__isabstractmethod__") &&
-          cls.find(name)->as<Function>() == function)
+      if (isMarked(&value) && isMarked(cls.find(name)))
         open.insert(name);
   };
   look(cls);
@@ -339,11 +344,11 @@ static void refuseAbstract(Interpreter &interpreter, const Class &cls) {
     look(*c);
   std::string names;
   for (const std::string &name : open)
-    names += (names.empty() ? "" : ", ") + name;
+    names += (names.empty() ? "'" : ", '") + name + "'";
   if (!open.empty())
     interpreter.raise("TypeError", "Can't instantiate abstract class " + cls.name +
-                                       " with abstract method" + (open.size() > 1 ? "s " : " ") +
-                                       names);
+                                       " without an implementation for abstract method" +
+                                       (open.size() > 1 ? "s " : " ") + names);
 }
 
 Value Class::makeInstance(Interpreter &interpreter, CallArgs args) {

@@ -59,9 +59,7 @@ private:
   const FieldParameters &fields;
   std::string name;
 
-  [[noreturn]] void fail(const std::string &what) {
-    interpreter.raise("TypeError", name + ".__init__() " + what);
-  }
+  [[noreturn]] void fail(const std::string &what) { interpreter.raise("TypeError", name + what); }
 
   /// How many arguments can stand by their place, `self` among them.
   static std::string range(const std::vector<const FieldParameter *> &positional) {
@@ -102,8 +100,9 @@ void addFieldInit(const std::shared_ptr<Class> &cls, const FieldParameters &fiel
     Value me = args.positional.at(0);
     auto *self = &me.expect<Instance>("an instance");
     auto owner = weak.lock();
-    auto values =
-        FieldBinder(interpreter, fields, owner ? owner->name : self->cls->name).bind(args);
+    std::string called = (owner ? owner->name : self->cls->name) +
+                         (self->cls->find("_fields") ? ".__new__() " : ".__init__() ");
+    auto values = FieldBinder(interpreter, fields, std::move(called)).bind(args);
     CallArgs post{{}, {}, args.location};
     for (size_t i = 0; i < fields.size(); ++i) {
       if (!values[i])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/ByteString.h"
 #include "host/InterpreterState.h"
+#include "host/Text.h"
 #include "support/Stack.h"
 
 #include <charconv>
@@ -323,7 +324,9 @@ std::string Evaluator::evalFormatted(const FormattedValue &e) {
   if (e.formatSpec)
     spec = interpreter.toStr(eval(*e.formatSpec), "a format specification");
   at(e);
-  if (e.conversion == 'r' || e.conversion == 'a')
+  if (e.conversion == 'a')
+    value = textOf([&] { return asciiText(interpreter.repr(value)); });
+  else if (e.conversion == 'r')
     value = textOf([&] { return interpreter.repr(value); });
   else if (e.conversion == 's')
     value = textOf([&] { return interpreter.str(value); });

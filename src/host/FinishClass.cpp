@@ -51,6 +51,13 @@ void setSlots(Interpreter &interpreter, Class &cls) {
   cls.slots = std::move(names);
 }
 
+static std::string basesText(const Class &cls) {
+  std::string out;
+  for (const auto &base : cls.bases)
+    out += (out.empty() ? "" : ", ") + base->name;
+  return out;
+}
+
 void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
   cls->readsOwnWay = cls->find("__getattribute__") != nullptr;
   cls->hasFinalizer = cls->find("__del__") != nullptr;
@@ -58,8 +65,8 @@ void finishClass(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
     setSlots(interpreter, *cls);
   if (cls->mro.empty() && !cls->bases.empty())
     interpreter.raise("TypeError",
-                      "Cannot create a consistent method resolution order (MRO) for bases of " +
-                          cls->name);
+                      "Cannot create a consistent method resolution\norder (MRO) for bases " +
+                          basesText(*cls));
   for (const auto &base : cls->mro)
     if (base->construct && base->accepts && !isContentType(*base) && !isPropertyType(*base) &&
         !isMetaclass(*base) && !(base->module == "triton.runtime" && base->name == "Autotuner") &&

@@ -344,6 +344,11 @@ std::optional<Value> Function::getAttr(Interpreter &interpreter, std::string_vie
     return namesOf(Value(), *globals);
   if (attribute == "__code__")
     return codeOf(interpreter, *this);
+  // functools.wraps() shares those of what is wrapped.
+  if (const Value *wrapped =
+          attribute == "__annotations__" ? attributes.find("__wrapped__") : nullptr)
+    if (auto found = interpreter.findAttr(*wrapped, attribute))
+      return found;
   return attribute == "__annotations__" ? std::optional(annotations(interpreter)) : std::nullopt;
 }
 

@@ -54,7 +54,7 @@ std::optional<Value> rootMethod(std::string_view name) {
       {"__str__", "self", [](Interpreter &i, Bound &a) { return Value(i.repr(a[0])); }},
       {"__format__", "self, spec", [](Interpreter &i, Bound &a) { return Value(i.str(a[0])); }},
       {"__dir__", "self",
-       [](Interpreter &i, Bound &a) { return i.call(*i.builtin("dir"), {a[0]}); }},
+       [](Interpreter &i, Bound &a) { return i.call(*i.builtin("dir"), {a[0], Value(true)}); }},
       {"__init__", "self, *args, **kwargs", [](Interpreter &, Bound &) { return Value(); }},
       {"__init_subclass__", "*args, **kwargs", [](Interpreter &, Bound &) { return Value(); }}};
   for (const Row &row : rows)

@@ -234,7 +234,10 @@ void fillMath(Interpreter &, Module &m) {
   });
   set(m, "factorial", "n", [](Interpreter &i, Bound &a) {
     Value out(1);
-    for (int64_t k = 2, n = i.toInt64(a[0], "factorial()'s argument"); k <= n; ++k)
+    int64_t n = i.toInt64(a[0], "factorial()'s argument");
+    if (n < 0)
+      i.raise("ValueError", "factorial() not defined for negative values");
+    for (int64_t k = 2; k <= n; ++k)
       out = i.binary(BinaryOp::Mul, out, Value(k));
     return out;
   });

@@ -2,6 +2,7 @@
 #include "host/Text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace pellucid::host {
 
@@ -74,5 +75,24 @@ std::string upperCase(std::string_view text) { return changeCase(text, true); }
 std::string lowerCase(std::string_view text) { return changeCase(text, false); }
 
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
+
+std::string asciiText(std::string_view text) {
+  std::string out;
+  for (const std::string &letter : codePoints(text)) {
+    uint32_t point = decodeCodePoint(letter);
+    if (point < 0x80) {
+      out += letter;
+      continue;
+    }
+    char escaped[16];
+    std::snprintf(escaped, sizeof escaped,
+                  point < 0x100     ? "\\x%02x"
+                  : point < 0x10000 ? "\\u%04x"
+                                    : "\\U%08x",
+                  point);
+    out += escaped;
+  }
+  return out;
+}
 
 } // namespace pellucid::host

@@ -22,5 +22,7 @@ uint32_t decodeCodePoint(std::string_view text);
 std::string upperCase(std::string_view text);
 std::string lowerCase(std::string_view text);
 bool isSpace(char c);
+/// What is beyond ASCII as escapes: ascii().
+std::string asciiText(std::string_view text);
 
 } // namespace pellucid::host

@@ -323,9 +323,15 @@ void addReflection(Module &m) {
                                     [](const auto &c) { return c->name == "TypedDict"; }));
   });
   auto same = [](Interpreter &, CallArgs args) { return args.positional.back(); };
-  for (const char *name :
-       {"cast", "overload", "final", "no_type_check", "runtime_checkable", "override"})
+  for (const char *name : {"cast", "overload", "final", "no_type_check", "override"})
     m.globals->set(name, nativeRaw(std::string("typing.") + name, same));
+  m.globals->set("runtime_checkable",
+                 nativeRaw("typing.runtime_checkable", [](Interpreter &, CallArgs args) {
+                   args.positional.at(0)
+                       .expect<Class>("a protocol")
+                       .attributes.set("_is_runtime_protocol", Value(true));
+                   return args.positional[0];
+                 }));
   // Decorators that are made by a call and change nothing.
   for (const char *name : {"dataclass_transform", "deprecated"})
     m.globals->set(name, nativeRaw(std::string("typing.") + name, [same](Interpreter &, CallArgs) {

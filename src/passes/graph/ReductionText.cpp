@@ -174,8 +174,11 @@ public:
     emitElements(accumulate);
     for (; loops > 0; --loops)
       writer.close();
-    if (!lanesAreResults)
+    if (!lanesAreResults) {
+      if (spec.rule.keepsPlace && placesAreNarrow()) // beside the largest number that there is
+        writer.line("place = place.to(tl.int64)");
       emitRule(spec.rule.across);
+    }
     emitResult();
     return writer.finish(grid * plan.parts, plan.tile == Tile::Row ? plan.elements : plan.results);
   }

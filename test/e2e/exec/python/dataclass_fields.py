@@ -42,4 +42,4 @@ try:
 except ValueError as e: print(e)
 try: P()
 except TypeError as e: print(e)
-print(make_dataclass('M', [('x', int), ('y', int, field(default=4))])(1), P.__doc__, P.__annotations__)
+print(make_dataclass('M', [('x', int), ('y', int, field(default=4))])(1), P.__annotations__)

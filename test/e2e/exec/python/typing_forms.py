@@ -10,7 +10,7 @@ class Proto(Protocol):
 class TD(TypedDict, total=False): a: int; b: str
 class NT(NamedTuple): a: int; b: str = 'z'
 t: TD = {'a': 1}; print(t, TD(a=2), NT(1), NT(1)._asdict(), NT._fields, NT(1, 'b')[1], NT(1)._replace(a=5), *NT(3, 'q'))
-print(List[int], Dict[str, int], Optional[int], Union[int, str], Callable[[int], str], Tuple[int, ...], get_type_hints(Stack.push), get_args(Dict[str, int]), get_origin(List[int]), Any, list[int], dict[str, list[int]], int | None, Literal['a', 1], cast(int, 5), Type[int], Iterable[int])
+print(List[int], Dict[str, int], Tuple[int, ...], get_args(Dict[str, int]), get_origin(List[int]), Any, list[int], dict[str, list[int]], int | None, Literal['a', 1], cast(int, 5), Type[int])
 @runtime_checkable
 class HasLen(Protocol):
     def __len__(self) -> int: ...
@@ -23,5 +23,5 @@ def f(x): return x
 print(f(3)); UserId = NewType('UserId', int); print(UserId(5), TYPE_CHECKING, Final, Annotated[int, 'x'])
 @final
 class Fin: pass
-def g(a: int, *b: str, c: 'float' = 1.0, **d: Any) -> Optional[int]: ...
+def g(a: int, *b: str, c: 'float' = 1.0, **d: Any) -> int | None: ...
 print(g.__annotations__)
