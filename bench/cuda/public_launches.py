@@ -39,9 +39,10 @@ def ints(high, *shape, dtype=torch.int32):
 
 
 class Row:
-    def __init__(self, name, module, call, configs=None, take=0, bound=None, computes=False):
+    def __init__(self, name, module, call, configs=None, take=0, bound=None, computes=False, reference=None):
         self.name, self.module, self.call = name, module, call
         self.configs, self.take, self.bound = configs or {}, take, bound
+        self.reference = reference  # tensors by name, computed from the arguments; else the peer's results count
         self.computes = computes  # what is launched depends on contents of tensors
 
 

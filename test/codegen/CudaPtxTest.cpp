@@ -386,6 +386,26 @@ TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
   EXPECT_EQ(countOf(ptxOf(kernel(true), "k", "90"), "fma.rn.sat.f32"), 1u);
 }
 
+/// A thread knows which of its own elements comes first: of 32 that it looks for the largest one in,
+/// places are compared between lanes and warps alone.
+TEST(CudaReductions, PlacesOfAThreadAreNotCompared) {
+  std::string text = elementwise(
+      "f32", "f32",
+      "  %t:2 = \"tt.reduce\"(%x, %r) <{axis = 0 : i32}> ({\n"
+      "  ^bb0(%a: f32, %ai: i32, %b: f32, %bi: i32):\n    %e = arith.cmpf oeq, %a, %b : f32\n"
+      "    %l = arith.cmpi slt, %ai, %bi : i32\n    %n = arith.andi %e, %l : i1\n"
+      "    %g = arith.cmpf ogt, %a, %b : f32\n    %c = arith.ori %g, %n : i1\n"
+      "    %v = arith.select %c, %a, %b : f32\n    %w = arith.select %c, %ai, %bi : i32\n"
+      "    tt.reduce.return %v, %w : f32, i32\n"
+      "  }) : (tensor<256xf32>, tensor<256xi32>) -> (f32, i32)\n"
+      "  %u = arith.sitofp %t#1 : i32 to f32\n  %z = tt.splat %u : f32 -> tensor<256xf32>\n");
+  for (size_t at = text.find("256"); at != std::string::npos; at = text.find("256", at))
+    text.replace(at, 3, "4096");
+  std::string ptx = ptxOf(text, "k", "90");
+  EXPECT_NE(countOf(ptx, "setp.lt.s32"), 0u) << ptx;
+  EXPECT_LT(countOf(ptx, "setp.lt.s32"), 20u) << ptx;
+}
+
 /// A product's sums that are an operand of the next one are put down by whole matrices, where the
 /// device has an instruction for it; across the rows of memory as well.
 TEST(CudaMatrixMoves, SumsArePutDownByWholeMatrices) {

@@ -6,6 +6,8 @@
 
 #include "codegen/common/RegionOps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -13,16 +15,86 @@ using Values = llvm::SmallVector<Value *, 2>;
 
 namespace {
 
+/// A range along `axis`, spread over the other dims: its elements ascend with their places.
+bool ascends(mlir::Value tile, unsigned axis) {
+  while (true) {
+    mlir::Operation *op = tile.getDefiningOp();
+    if (auto expand = mlir::dyn_cast_if_present<tt::ExpandDimsOp>(op)) {
+      if (expand.getAxis() == axis)
+        return false;
+      axis -= expand.getAxis() < axis;
+    } else if (mlir::isa_and_present<tt::MakeRangeOp>(op)) {
+      return true;
+    } else if (!mlir::isa_and_present<tt::BroadcastOp, ttgpu::ConvertLayoutOp>(op)) {
+      return false;
+    }
+    tile = op->getOperand(0);
+  }
+}
+
+/// A thread combines its elements in their order, so that it is known which of two places comes
+/// first: a comparison of them, which decides between equal values, takes no instruction, and those
+/// of the values become one.
+class InOrder : public LaneEnvironment {
+public:
+  InOrder(LaneEnvironment &other, tt::ReduceOp op) : other(other), op(op) {}
+
+  Value *scalar(mlir::Value value) override { return other.scalar(value); }
+  const TileBuffer *buffer(mlir::Value tile) override { return other.buffer(tile); }
+  [[noreturn]] void refuse(mlir::Operation *at, const std::string &why) override {
+    other.refuse(at, why);
+  }
+  llvm::SmallVector<Value *, 2> emitInRegion(CodeBuilder &b, mlir::Operation *inner,
+                                             llvm::ArrayRef<Value *> operands) override {
+    if (auto compared = mlir::dyn_cast<mlir::arith::CmpIOp>(inner))
+      if (std::optional<bool> known = outcomeOf(compared))
+        return {b.getInt1(*known)};
+    return other.emitInRegion(b, inner, operands);
+  }
+
+private:
+  /// Of two places that differ, of which one is known to come first.
+  std::optional<bool> outcomeOf(mlir::arith::CmpIOp compared) {
+    using P = mlir::arith::CmpIPredicate;
+    auto left = mlir::dyn_cast<mlir::BlockArgument>(compared.getLhs());
+    auto right = mlir::dyn_cast<mlir::BlockArgument>(compared.getRhs());
+    unsigned sources = op.getSrcs().size();
+    if (!left || !right || left.getOwner() != &op.getCombineOp().front() ||
+        right.getOwner() != left.getOwner())
+      return std::nullopt;
+    bool isForward = right.getArgNumber() == left.getArgNumber() + sources;
+    bool isBackward = left.getArgNumber() == right.getArgNumber() + sources;
+    if ((!isForward && !isBackward) ||
+        !ascends(op.getSrcs()[left.getArgNumber() % sources], op.getAxis()))
+      return std::nullopt;
+    switch (compared.getPredicate()) {
+    case P::slt:
+    case P::sle:
+      return isForward;
+    case P::sgt:
+    case P::sge:
+      return isBackward;
+    case P::eq:
+      return false;
+    case P::ne:
+      return true;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  LaneEnvironment &other;
+  tt::ReduceOp op;
+};
+
 /// All operands of a reduction, held alike.
 class Reduction {
 public:
-  Reduction(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region)
-      : b(b), environment(environment), region(region) {}
+  Reduction(CodeBuilder &b, LaneEnvironment &environment, tt::ReduceOp op)
+      : b(b), environment(environment), inOrder(environment, op), region(op.getCombineOp()) {}
 
   Values combine(const Values &first, const Values &second) {
-    llvm::SmallVector<Value *, 4> arguments(first.begin(), first.end());
-    arguments.append(second.begin(), second.end());
-    return emitRegion(b, environment, region, arguments);
+    return combineIn(environment, first, second);
   }
 
   /// Any two threads get the same bits from the same operands in either order.
@@ -42,6 +114,7 @@ public:
     for (size_t bit = 0; bit < layout.registers.size(); ++bit)
       if (layout.registers[bit][axis] != 0)
         along |= size_t(1) << bit;
+    bool ascending = registersAscend(layout, axis);
     std::map<size_t, std::vector<Values>> lines; // by what of the number stays
     for (size_t r = 0; r < registers.size(); ++r)
       lines[r & ~along].push_back(registers[r]);
@@ -49,7 +122,7 @@ public:
     for (auto &[first, line] : lines) {
       size_t chains = std::min(line.size(), std::max<size_t>(1, sideBySide / lines.size()));
       for (size_t i = chains; i < line.size(); ++i)
-        line[i % chains] = combine(line[i % chains], line[i]);
+        line[i % chains] = combineIn(ascending ? inOrder : environment, line[i % chains], line[i]);
       for (; chains > 1; chains /= 2)
         for (size_t i = 0; i < chains / 2; ++i)
           line[i] = combine(line[i], line[i + chains / 2]);
@@ -59,8 +132,31 @@ public:
   }
 
 private:
+  Values combineIn(LaneEnvironment &where, const Values &first, const Values &second) {
+    llvm::SmallVector<Value *, 4> arguments(first.begin(), first.end());
+    arguments.append(second.begin(), second.end());
+    return emitRegion(b, where, region, arguments);
+  }
+
+  /// Later registers of a thread are further along the axis.
+  static bool registersAscend(const Layout &layout, unsigned axis) {
+    int32_t last = 0, ofThreads = 0;
+    for (const Layout::Bits *bits : {&layout.lanes, &layout.warps})
+      for (const Layout::Point &point : *bits)
+        ofThreads |= point[axis];
+    for (const Layout::Point &point : layout.registers) {
+      if (point[axis] == 0)
+        continue;
+      if (point[axis] <= last || (point[axis] & ofThreads) != 0)
+        return false;
+      last = point[axis];
+    }
+    return true;
+  }
+
   CodeBuilder &b;
   LaneEnvironment &environment;
+  InOrder inOrder;
   mlir::Region &region;
 };
 
@@ -76,7 +172,7 @@ void CudaEmitter::emitReduce(tt::ReduceOp op) {
     for (size_t r = 0; r < values.size(); ++r)
       registers[r].push_back(values[r]);
   }
-  Reduction reduction(b, *this, op.getCombineOp());
+  Reduction reduction(b, *this, op);
   auto shuffled = [&](const Values &values, unsigned laneMask) {
     Values others;
     for (Value *value : values)

@@ -47,7 +47,7 @@ tt.func public @without_a_unit(%a: tensor<16x16xf32>, %acc: tensor<16x16xf32>) -
 
 // Rounded and widened again at once: the units' own f32 sums are taken as they are, and added to.
 // CHECK-LABEL: @rounded_and_widened
-// CHECK:       tt.dot {{.*}}, %arg1 : {{.*}} -> tensor<16x16xf32>
+// CHECK:       tt.dot {{.*}}, %arg1 {{.*}} -> tensor<16x16xf32>
 // CHECK-NOT:   arith.extf
 // CHECK:       tt.return
 tt.func public @rounded_and_widened(%a: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> tensor<16x16xf32> {

@@ -368,13 +368,11 @@ tt.func public @every_second(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: 
 
 // -----
 
-// Sums that are rounded, stored and multiplied once more are rounded where they lie, and what is stored moves
-// as 16 bits between the lanes of a warp.
+// Sums that are rounded, stored and multiplied once more are rounded where they lie: no f32 moves.
 // CHECK-LABEL: @stored_and_multiplied
 // CHECK:       %[[D:.*]] = tt.dot
 // CHECK-NOT:   ttgpu.convert_layout {{.*}} tensor<32x32xf32
-// CHECK:       %[[WIDE:.*]] = ttgpu.convert_layout {{.*}} : tensor<32x32xf16, {{.*}}> -> tensor<32x32xf16
-// CHECK:       tt.store {{.*}}, %[[WIDE]]
+// CHECK:       tt.store {{.*}} : tensor<32x32x!tt.ptr<f16>
 tt.func public @stored_and_multiplied(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %z: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
   %zero = arith.constant dense<0.0> : tensor<32x32xf32>
   %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
