@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/ModuleWalk.h"
 
+#include "support/Stack.h"
 #include "trace/TensorObject.h"
 
 namespace pellucid::trace {
@@ -26,6 +27,10 @@ public:
       interpreter.raise("TypeError", "unhashable type: '" + h::typeName(value) + "'");
     if (removesDuplicates ? !memo.insert(value) : memo.contains(value))
       return;
+    // Without a memo, a module that is inside of itself goes on for ever.
+    if (depth >= interpreter.options().maxDepth || stackIsLow())
+      interpreter.raise("RecursionError", "maximum recursion depth exceeded");
+    ++depth;
     found.push_back(h::Value::tuple({h::Value(prefix), value}));
     // A copy: what a class of the user's does when it is asked may add attributes.
     const auto attributes = module.attributes.items();
@@ -38,6 +43,7 @@ public:
       else
         ask(attribute, joined(prefix, name));
     }
+    --depth;
   }
 
   std::vector<h::Value> found;
@@ -55,6 +61,7 @@ private:
   h::Set &memo;
   bool removesDuplicates;
   const h::Value *ordinary;
+  size_t depth = 0;
 
 public:
   h::Value known; ///< the set as the program has it

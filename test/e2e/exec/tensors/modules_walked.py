@@ -56,6 +56,14 @@ memo = set()
 print([name for name, _ in net.a.named_modules(memo, "first")], len(memo))
 print([name for name, _ in net.named_modules(memo)])
 
+inside = nn.Module()
+inside.itself = inside
+print([name for name, _ in inside.named_modules()])
+try:
+    list(inside.named_modules(remove_duplicate=False))
+except RecursionError as error:
+    print(type(error).__name__)
+
 # Calls: forward of the class, of the instance, and with hooks around.
 x = torch.ones(1)
 print(net.a(x), net.a(x=x), net.a.__call__(x), nn.Module.__call__(net.a, x))
