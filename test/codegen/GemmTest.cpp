@@ -156,7 +156,7 @@ TEST_P(Gemm, BiasThatIsTheResult) {
           size += std::abs(a.values[i * k + l] * b.values[j * k + l]);
         }
         ASSERT_TRUE(judge::isNear(read(c.bytes, i * n + j), sum,
-                                  roundingUnit() * std::max(std::abs(sum), size * 0x1p-3)))
+                                  roundingUnit() * std::max(std::abs(sum), size)))
             << m << " rows, at " << i << " " << j;
       }
   }

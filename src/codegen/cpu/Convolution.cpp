@@ -15,7 +15,12 @@ namespace {
 
 /// Terms of a block: whole channels of them. Tile registers take more of them in the time that
 /// loading and storing their sums takes.
-constexpr int64_t blockDepth = package::windowTerms, tileBlockDepth = 2 * blockDepth;
+constexpr int64_t tileBlockDepth = 2 * package::windowTerms;
+
+/// Of sums in registers: two vectors of windows stay in the first-level cache beside the weights
+/// that go by, but for kernels with more places.
+constexpr int64_t blockDepth = 192;
+
 /// Columns of a packed line. A vector that ends in the last of them may reach beyond.
 constexpr int64_t pitch = productColumns + 16;
 
@@ -28,7 +33,8 @@ public:
     bool hasTiles = hasTileProducts(l.level) && hasProductUnits(l.level, l.type);
     unit = hasTiles ? package::depthUnit(l.type) : group;
     depth = hasTiles ? tileBlockDepth : blockDepth;
-    int64_t bytes = (depth + unit - 1) * pitch * int64_t(l.elementBytes());
+    int64_t most = std::max(depth, package::windowTerms);
+    int64_t bytes = (most + unit - 1) * pitch * int64_t(l.elementBytes());
     windows = l.reserveScratch(bytes);
     if (group == 2)
       pairs = l.reserveScratch(bytes);
@@ -49,7 +55,8 @@ public:
         putPairsTogether(b.CreateMul(count, taps));
       multiply(loop.index, count);
       loop.end();
-      emitLoop(b, b.getInt64(0), rows, 1, false, [&](Value *row) { store(row); });
+      if (!storesSums())
+        emitLoop(b, b.getInt64(0), rows, 1, false, [&](Value *row) { store(row); });
     };
     l.forPrograms(body, [&] {
       if (tiles)
@@ -205,9 +212,36 @@ private:
     block.depthStride = pitch;
     block.narrow = true;
     if (tiles)
-      tiles->emitBlock(block, sums);
-    else
-      emitVectorBlock(l, block, sums);
+      return tiles->emitBlock(block, sums);
+    ProductBlock::Finish finish = storing(b.CreateICmpEQ(b.CreateAdd(channel, count), a.channels));
+    if (storesSums())
+      block.finish = &finish;
+    emitVectorBlock(l, block, sums);
+  }
+
+  /// Sums go from registers to the result: where a part of a vector can be stored.
+  bool storesSums() const { return !tiles && hasAvx512(l.level); }
+
+  ProductBlock::Finish storing(Value *finished) {
+    ProductBlock::Finish finish;
+    finish.finished = finished;
+    Value *firstBias = l.elementAt(a.bias, b.CreateMul(firstRow, a.biasStep));
+    finish.given = {output, a.channelC, columns, firstBias, a.biasStep};
+    finish.added = [this](auto given, Value *row, Value *, Value *sum) -> Value * {
+      if (!hasBias)
+        return sum;
+      Value *at = l.elementAt(given[3], b.CreateMul(row, given[4]));
+      Value *loaded = b.CreateAlignedLoad(l.held, at, llvm::Align(l.elementBytes()));
+      return b.CreateFAdd(sum, widenFloat(b, splatTo(b, loaded, laneCount(sum)), l.element));
+    };
+    finish.store = [this](auto given, Value *row, Value *column, Value *sum) {
+      Value *at = b.CreateAdd(b.CreateMul(row, given[1]), column);
+      LaneValue to =
+          LaneValue::ramp(l.elementAt(given[0], at), b.getInt64(int64_t(l.elementBytes())));
+      l.memory.store(l.element, to, LaneValue::vector(roundedSums(l, sum)),
+                     LaneValue::prefix(b.CreateSub(given[2], column)), laneCount(sum));
+    };
+    return finish;
   }
 
   void store(Value *row) {

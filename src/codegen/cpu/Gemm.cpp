@@ -35,9 +35,16 @@ mlir::Type mlirType(DataType type, mlir::MLIRContext *context) {
   }
 }
 
-/// k of a block: what a program packs for itself stays in the second-level cache, and so many f32
-/// are summed in one register. Two panels of a block, of f64 one, stay in the first-level cache.
-constexpr int64_t blockDepth = 256, narrowBlockDepth = 512;
+/// Most k that a program packs or widens for itself: they stay in the second-level cache.
+constexpr int64_t blockDepth = 256;
+
+/// k of a block: so many f32 are summed in one register, and B for two vectors (of tiles: two
+/// panels) stays in the first-level cache beside the rows of A that go by.
+int64_t stepOf(DataType type, bool hasTiles) {
+  if (type == DataType::BFloat16)
+    return hasTiles ? 512 : 384;
+  return type == DataType::Float64 ? 128 : 192;
+}
 
 /// Half of the smallest second-level cache of a core with AVX-512.
 constexpr int64_t bandBytes = int64_t(512) << 10;
@@ -141,9 +148,9 @@ private:
 
   void emitBlocks() {
     Value *whole = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, k, b.getInt64(1));
-    Value *step = b.getInt64(l.elementBytes() == 2 && !isWidened() ? narrowBlockDepth : blockDepth);
+    Value *step = b.getInt64(stepOf(l.type, tiles.has_value()));
     if (unpacked)
-      step = b.CreateSelect(isFew, b.getInt64(blockDepth), step);
+      step = b.CreateSelect(isFew, l.smaller(step, b.getInt64(blockDepth)), step);
     // Without any k the sums are zero all the same.
     CountedLoop loop = CountedLoop::begin(b, b.getInt64(0), whole, step, false);
     Value *count = l.smaller(step, b.CreateSub(k, loop.index));
@@ -181,10 +188,14 @@ private:
       widen(block);
     Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
     LaneValue always = LaneValue::uniform(b.getTrue());
-    ProductBlock::Finish finish{
-        b.CreateAnd(isWhole, isLast),
-        [&](Value *row, Value *column, Value *sum) { return biased(row, column, sum, always); },
-        [&](Value *row, Value *column, Value *sum) { storeSums(row, column, sum, always); }};
+    ProductBlock::Finish finish;
+    finish.finished = b.CreateAnd(isWhole, isLast);
+    finish.added = [&](auto, Value *row, Value *column, Value *sum) {
+      return biased(row, column, sum, always);
+    };
+    finish.store = [&](auto, Value *row, Value *column, Value *sum) {
+      storeSums(row, column, sum, always);
+    };
     block.finish = &finish;
     emitVectorBlock(l, block, sums);
   }

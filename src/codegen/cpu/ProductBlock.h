@@ -21,11 +21,17 @@ struct ProductBlock {
   bool isWide = false; ///< A and the panels hold elements as wide as sums, whatever the type is
   bool narrow = false; ///< columns beyond the last are left out by vectors, not by all 64
   /// Where `finished` (an i1), sums do not go to memory but, once they are whole, here: of one row,
-  /// from `column` on. `added` makes them the result, all of them before the first is stored.
+  /// from `column` on. `added` makes them the result, all of them before the first is stored. Both
+  /// may be called in a function of its own: they get what stands in `given` there.
   struct Finish {
+    using Values = llvm::ArrayRef<llvm::Value *>;
     llvm::Value *finished;
-    std::function<llvm::Value *(llvm::Value *row, llvm::Value *column, llvm::Value *sums)> added;
-    std::function<void(llvm::Value *row, llvm::Value *column, llvm::Value *sums)> store;
+    llvm::SmallVector<llvm::Value *> given;
+    std::function<llvm::Value *(Values given, llvm::Value *row, llvm::Value *column,
+                                llvm::Value *sums)>
+        added;
+    std::function<void(Values given, llvm::Value *row, llvm::Value *column, llvm::Value *sums)>
+        store;
   };
   const Finish *finish = nullptr;
 };

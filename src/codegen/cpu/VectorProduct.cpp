@@ -42,9 +42,14 @@ public:
         if (width < most)
           fits = b.CreateAnd(fits, b.CreateICmpSLE(left, b.getInt64(width * lanes)));
         emitWhen(b, fits, [&] {
-          b.CreateCall(narrow[width - 1],
-                       {block.a, block.lda, block.rows, block.panels, block.panelStride,
-                        block.count, block.first, sums.base, column});
+          llvm::SmallVector<Value *> values = {block.a,      block.lda,         block.rows,
+                                               block.panels, block.panelStride, block.count,
+                                               block.first,  sums.base,         column};
+          if (block.finish) {
+            values.push_back(block.finish->finished);
+            values.append(block.finish->given);
+          }
+          b.CreateCall(narrow[width - 1], values);
         });
       }
     });
@@ -59,9 +64,14 @@ private:
   llvm::Function *functionOfRows() {
     llvm::IRBuilderBase::InsertPointGuard guard(b);
     llvm::Type *pointer = b.getPtrTy(), *size = b.i64();
-    auto *signature = llvm::FunctionType::get(
-        b.getVoidTy(), {pointer, size, size, pointer, size, size, b.getInt1Ty(), pointer, size},
-        false);
+    llvm::SmallVector<llvm::Type *> types = {pointer, size,          size,    pointer, size,
+                                             size,    b.getInt1Ty(), pointer, size};
+    if (block.finish) {
+      types.push_back(b.getInt1Ty());
+      for (Value *value : block.finish->given)
+        types.push_back(value->getType());
+    }
+    auto *signature = llvm::FunctionType::get(b.getVoidTy(), types, false);
     auto *function = llvm::Function::Create(signature, llvm::Function::InternalLinkage,
                                             l.entry->getName() + ".rows" + std::to_string(vectors),
                                             l.entry->getParent());
@@ -75,6 +85,14 @@ private:
     ProductBlock inner = block;
     inner.a = given(0), inner.lda = given(1), inner.rows = given(2), inner.panels = given(3);
     inner.panelStride = given(4), inner.count = given(5), inner.first = given(6);
+    ProductBlock::Finish finish;
+    if (block.finish) {
+      finish = *block.finish;
+      finish.finished = given(9);
+      for (unsigned i = 0; i < finish.given.size(); ++i)
+        finish.given[i] = given(10 + i);
+      inner.finish = &finish;
+    }
     ProductSums own(l, given(7));
     VectorBlock part(l, inner, own);
     part.vectors = vectors;
@@ -165,10 +183,13 @@ private:
     auto columnOf = [&](int64_t v) { return b.CreateAdd(column, b.getInt64(v * lanes)); };
     for (size_t r = 0; r < rows.size(); ++r)
       for (int64_t v = 0; v < vectors; ++v)
-        update(r, v, [&](Value *sum) { return block.finish->added(rows[r], columnOf(v), sum); });
+        update(r, v, [&](Value *sum) {
+          return block.finish->added(block.finish->given, rows[r], columnOf(v), sum);
+        });
     for (size_t r = 0; r < rows.size(); ++r)
       for (int64_t v = 0; v < vectors; ++v)
-        block.finish->store(rows[r], columnOf(v), b.CreateLoad(type, registers[r * vectors + v]));
+        block.finish->store(block.finish->given, rows[r], columnOf(v),
+                            b.CreateLoad(type, registers[r * vectors + v]));
   }
 
   llvm::Align align() const { return llvm::Align(l.sum->getPrimitiveSizeInBits() / 8); }
