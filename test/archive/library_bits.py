@@ -53,7 +53,7 @@ MODELS = {
     "squeezenet1_1": vision("squeezenet", "squeezenet1_1(num_classes=10)"),
     "vgg11_bn": vision("vgg", "vgg11_bn(num_classes=10)"),
     "googlenet": vision("googlenet", "googlenet(num_classes=10, aux_logits=False, init_weights=False)"),
-    "MaxVit": vision("maxvit", "MaxVit((64, 64), 16, 2, [16, 32], 32, [1, 1], 0.0, num_classes=7)"),
+    "MaxVit": vision("maxvit", "MaxVit((64, 64), 16, 2, [16, 32], [1, 1], 8, 0.0, num_classes=7)"),
     "vit_tiny_patch16_224": timm("vit_tiny_patch16_224"),
     "resmlp_12_224": timm("resmlp_12_224"),
     "convmixer_768_32": timm("convmixer_768_32", ""),

@@ -496,6 +496,17 @@ class Container(Module):
         super().__init__()
         self._names = []
 
+    # A module that becomes an attribute, by add_module() too, is one of the container's.
+    def __setattr__(self, name, value):
+        if isinstance(value, Module) and name not in self._names:
+            self._names.append(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        if name in self._names:
+            self._names.remove(name)
+        super().__delattr__(name)
+
     def _add(self, name, value):
         if not isinstance(self, (ParameterList, ParameterDict)) and isinstance(value, (int, float, str, list, tuple, dict, torch.Tensor)):
             raise TypeError(f"{type(value).__name__} is not a Module subclass")
@@ -508,7 +519,6 @@ class Container(Module):
 
     def _drop(self, name):
         delattr(self, name)
-        self._names.remove(name)
 
     def _become(self, values):
         """`values` in the place of all that is here, numbered anew."""
