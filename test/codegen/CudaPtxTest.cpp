@@ -386,8 +386,8 @@ TEST(CudaNumerics, WeightsOfRunningMaximaAreShort) {
   EXPECT_EQ(countOf(ptxOf(kernel(true), "k", "90"), "fma.rn.sat.f32"), 1u);
 }
 
-/// A thread knows which of its own elements comes first: of 32 that it looks for the largest one in,
-/// places are compared between lanes and warps alone.
+/// A thread knows which of its own elements comes first: of 32 that it looks for the largest one
+/// in, places are compared between lanes and warps alone.
 TEST(CudaReductions, PlacesOfAThreadAreNotCompared) {
   std::string text = elementwise(
       "f32", "f32",

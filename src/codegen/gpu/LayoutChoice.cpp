@@ -581,6 +581,24 @@ static Value heldSource(Operation *op) {
   return tiles.empty() ? Value() : tiles.front();
 }
 
+/// How many tiles lie side by side along the last dim, an element of each in turn, as weights that
+/// are unpacked of words do; 1 for others.
+static int64_t interleaved(Value tile) {
+  auto reshape = tile.getDefiningOp<tt::ReshapeOp>();
+  if (!reshape || reshape.getAllowReorder())
+    return 1;
+  int64_t count = 1;
+  Value at = reshape.getSrc();
+  for (auto join = at.getDefiningOp<tt::JoinOp>(); join && join.getLhs() != join.getRhs();
+       join = at.getDefiningOp<tt::JoinOp>()) {
+    count *= 2;
+    at = join.getLhs();
+  }
+  bool keepsRest = tileOf(at).getRank() == tileOf(tile).getRank() &&
+                   tileOf(at).getShape().drop_back() == tileOf(tile).getShape().drop_back();
+  return keepsRest ? count : 1;
+}
+
 Layout LayoutChoice::asItLies(Value tile) const {
   if (auto home = ofHome(tile))
     return *home;
@@ -593,6 +611,10 @@ Layout LayoutChoice::asItLies(Value tile) const {
   }
   if (auto read = dyn_cast<ReadSharedOp>(op))
     return ofReading(read);
+  // A thread has one element of each, so that it chooses nothing between them.
+  ArrayRef<int64_t> shape = tileOf(tile).getShape();
+  if (int64_t count = interleaved(tile); count > 1 && feedsMatrixUnits(tile))
+    return alongDim(shape, shape.size() - 1, count);
   if (isElementOp(op) && feedsMatrixUnits(tile))
     if (Value source = heldSource(op))
       return asItLies(source);

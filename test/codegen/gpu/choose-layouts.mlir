@@ -509,3 +509,42 @@ tt.func public @bytes_inner(%a: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %b: !t
   tt.store %yp, %d : tensor<64x64x!tt.ptr<i32>>
   tt.return
 }
+
+// -----
+
+// Tiles that lie element by element in turn, as unpacked weights do: each thread has one of either for every
+// place, so that a join is no choice at run time.
+// CHECK:       #[[PAIRS:.*]] = #ttgpu.layout<registers = {{\[}}[0, 1], {{.*}}lanes = {{\[}}[0, 2], [0, 4], [0, 8], [0, 16], [1, 0]]
+// CHECK-LABEL: @interleaved
+// CHECK:       tt.dot {{.*}} * tensor<32x32xf16, #[[PAIRS]]>
+tt.func public @interleaved(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %h = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %r1 = tt.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %s32 = arith.constant dense<32> : tensor<32x1xi32>
+  %r2 = arith.muli %r1, %s32 : tensor<32x1xi32>
+  %r3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x32xi32>
+  %k1 = tt.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %k2 = tt.broadcast %k1 : tensor<1x32xi32> -> tensor<32x32xi32>
+  %off = arith.addi %r3, %k2 : tensor<32x32xi32>
+  %h3 = tt.broadcast %r2 : tensor<32x1xi32> -> tensor<32x16xi32>
+  %h1 = tt.expand_dims %h {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+  %h2 = tt.broadcast %h1 : tensor<1x16xi32> -> tensor<32x16xi32>
+  %half = arith.addi %h3, %h2 : tensor<32x16xi32>
+  %xs = tt.splat %x : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+  %xp = tt.addptr %xs, %off : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+  %a = tt.load %xp : tensor<32x32x!tt.ptr<f16>>
+  %ws = tt.splat %x : !tt.ptr<f16> -> tensor<32x16x!tt.ptr<f16>>
+  %wp = tt.addptr %ws, %half : tensor<32x16x!tt.ptr<f16>>, tensor<32x16xi32>
+  %w = tt.load %wp : tensor<32x16x!tt.ptr<f16>>
+  %v = arith.negf %w : tensor<32x16xf16>
+  %both = tt.join %w, %v : tensor<32x16xf16> -> tensor<32x16x2xf16>
+  %b = tt.reshape %both : tensor<32x16x2xf16> -> tensor<32x32xf16>
+  %m = arith.mulf %b, %b : tensor<32x32xf16>
+  %d = tt.dot %a, %m, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+  %yp = tt.addptr %ys, %off : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+  tt.store %yp, %d : tensor<32x32x!tt.ptr<f32>>
+  tt.return
+}
