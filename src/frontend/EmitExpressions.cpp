@@ -172,7 +172,7 @@ Val Emitter::name(const syntax::Name &expr) {
     if (std::find(assigned.begin(), assigned.end(), expr.id) != assigned.end())
       fail("'" + expr.id +
            "' is not defined: it is assigned only where these constexpr values do not lead");
-    fail("'" + expr.id + "' is not defined");
+    failUnsupported("'" + expr.id + "' is not defined");
   }
   const host::Value &value = *found;
   if (reads && !frame->isStandard)

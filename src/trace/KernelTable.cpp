@@ -77,7 +77,9 @@ static std::string keyOf(const h::Value &value) {
 [[noreturn]] static void failKernel(h::Interpreter &interpreter, const Diagnostic &diagnostic,
                                     bool isUnsupported) {
   std::shared_ptr<h::Module> errors;
-  if (interpreter.options().script && !isUnsupported)
+  // A name that is nowhere is no part of the language either way.
+  bool isMistake = !isUnsupported || diagnostic.message.ends_with("' is not defined");
+  if (interpreter.options().script && isMistake)
     errors = interpreter.nativeModule("triton.compiler.errors");
   if (!errors)
     throw DiagnosticError(diagnostic);

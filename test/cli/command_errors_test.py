@@ -98,11 +98,10 @@ def mismatched(x):
 def division(x):
     return x * (1 // 0)
 
-def with_match(x):
-    match x.shape[0]:
-        case 1:
-            return x
-    return x
+def with_async(x):
+    async def later():
+        return x
+    return later()
 '''
 
 
@@ -266,7 +265,7 @@ def cases():
     def traced(name, *rest, file="model.py"):
         return ["export", f"{file}:{name}", "--input", "x=f32[batch:1..16,4]", *rest]
 
-    for name in ("endless", "deep", "grows", "text_grows", "power", "value_branch", "unknown_operator", "mismatched", "division", "with_match"):
+    for name in ("endless", "deep", "grows", "text_grows", "power", "value_branch", "unknown_operator", "mismatched", "division", "with_async"):
         yield f"export {name}", traced(name), "20000000 steps" if name == "endless" else f"model.py:{line_of(name)}:"
     yield "strict branch", traced("branch", "--strict"), "model.py:42:8: error:"
     yield "four grid sizes", ["export", "launches.py:f", "--input", "x=f32[4]"], "launches.py:"
@@ -360,7 +359,7 @@ def line_of(name):
     """Where the mistake of a function of MODEL stands."""
     texts = {"endless": "n += 1", "deep": "return deep", "grows": "v = v + v", "text_grows": "s = s + s", "power": "return x * (2",
              "value_branch": "if x.sum()", "unknown_operator": "return torch.fft", "mismatched": "return x @", "division": "return x * (1",
-             "with_match": "match x"}
+             "with_async": "return later()"}
     return MODEL[: MODEL.index(texts[name])].count("\n") + 1
 
 

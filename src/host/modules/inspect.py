@@ -3,6 +3,12 @@ class _Empty:
     pass
 
 
+def _annotation_text(annotation):
+    if isinstance(annotation, type):
+        return annotation.__qualname__ if annotation.__module__ == "builtins" else f"{annotation.__module__}.{annotation.__qualname__}"
+    return repr(annotation)
+
+
 class Parameter:
     empty = _Empty
     POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = 0, 1, 2, 3, 4
@@ -14,6 +20,15 @@ class Parameter:
     def annotation(self):
         # Evaluated when it is asked for.
         return self._annotation if self._owner is None else self._owner.__annotations__.get(self.name, _Empty)
+
+    def __str__(self):
+        mark = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(self.kind, "")
+        annotated = self.annotation is not _Empty
+        text = mark + self.name + (f": {_annotation_text(self.annotation)}" if annotated else "")
+        return text if self.default is _Empty else f"{text} = {self.default!r}" if annotated else f"{text}={self.default!r}"
+
+    def __repr__(self):
+        return f'<Parameter "{self}">'
 
     def replace(self, **changed):
         values = {"name": self.name, "kind": self.kind, "default": self.default, "annotation": self.annotation, **changed}
@@ -103,6 +118,20 @@ class Signature:
         if kwargs:
             raise TypeError(f"got an unexpected keyword argument '{list(kwargs)[0]}'")
         return BoundArguments(self, arguments)
+
+    def __str__(self):
+        parts, kinds = [], [parameter.kind for parameter in self.parameters.values()]
+        for at, parameter in enumerate(self.parameters.values()):
+            if parameter.kind == Parameter.KEYWORD_ONLY and Parameter.VAR_POSITIONAL not in kinds and Parameter.KEYWORD_ONLY not in kinds[:at]:
+                parts.append("*")
+            parts.append(str(parameter))
+            if parameter.kind == Parameter.POSITIONAL_ONLY and kinds[at + 1 : at + 2] != [Parameter.POSITIONAL_ONLY]:
+                parts.append("/")
+        returned = "" if self.return_annotation is _Empty else f" -> {_annotation_text(self.return_annotation)}"
+        return f"({', '.join(parts)}){returned}"
+
+    def __repr__(self):
+        return f"<Signature {self}>"
 
     def replace(self, *, parameters=None, return_annotation=_Empty):
         return Signature(self.parameters.values() if parameters is None else parameters, return_annotation)
