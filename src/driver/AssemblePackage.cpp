@@ -51,10 +51,10 @@ void LoweredProgram::collectKernels() {
 
 namespace {
 
-std::string numericsOfLibrary(const std::string &library) {
-  if (library.starts_with("depthwise"))
+std::string_view numericsOfLibrary(package::LibraryKernel::Kind kind) {
+  if (kind == package::LibraryKernel::Kind::Depthwise)
     return "fma=on,tf32=off,sum=planes of the kernel, columns, lines";
-  if (library.starts_with("convolve"))
+  if (kind == package::LibraryKernel::Kind::Convolve)
     return "fma=on,tf32=off,sum=in order of k, of f32 by whole channels of at most 256";
   return "fma=on,tf32=off,sum=in order of k, of f32 by 256";
 }
@@ -319,11 +319,10 @@ private:
       kernel.ordered = lowered.orderedKernels.count(index);
       kernel.sourceFile = program.sourceName(def.sourcePath);
       kernel.sourceLine = def.sourceLine;
-      kernel.numerics = def.library.empty()
-                            ? std::string("fma=") + (options.fpContract ? "on" : "off") +
-                                  ",tf32=off,div=ieee,reduce=tree" +
-                                  (addsInAnyOrder(def) ? ",atomics=in any order" : "")
-                            : numericsOfLibrary(def.library);
+      kernel.numerics = !def.library ? std::string("fma=") + (options.fpContract ? "on" : "off") +
+                                           ",tf32=off,div=ieee,reduce=tree" +
+                                           (addsInAnyOrder(def) ? ",atomics=in any order" : "")
+                                     : std::string(numericsOfLibrary(def.library->kind));
       uint32_t offset = 0;
       for (const graph::KernelParameter &parameter : def.parameters) {
         if (parameter.kind == graph::KernelParameter::Kind::Constant) {
@@ -773,8 +772,8 @@ private:
         bytes = bytes + (operand.access == Access::ReadWrite ? once * 2 : once);
       }
     step.bytes = encode(bytes);
-    if (program.kernels[launch.variants.front().kernel].library.starts_with("gemm") ||
-        program.kernels[launch.variants.front().kernel].library.starts_with("convolve"))
+    if (const auto &library = program.kernels[launch.variants.front().kernel].library;
+        library && library->isProduct())
       step.flops = encode(flopsOfProducts(launch));
     return step;
   }

@@ -92,10 +92,10 @@ private:
 void checkKernels(const Program &program, mlir::MLIRContext &context) {
   for (const KernelDef &kernel : program.kernels) {
     Working work("checking the kernel", kernel.symbol);
-    if (!kernel.library.empty())
+    if (kernel.library)
       throw DiagnosticError(SourceLocation(kernel.symbol),
-                            "a program has kernels as TTIR, and this one is '" + kernel.library +
-                                "' of the back end");
+                            "a program has kernels as TTIR, and this one is '" +
+                                toString(*kernel.library) + "' of the back end");
     KernelChecker(kernel, context).run();
   }
 }

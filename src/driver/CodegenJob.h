@@ -3,10 +3,12 @@
 /// diagnostic, out.
 #pragma once
 
+#include "package/LibraryKernel.h"
 #include "support/Diagnostics.h"
 #include "support/Target.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,7 @@ namespace pellucid::driver {
 struct CodegenKernel {
   std::string symbol;
   std::string ttir;
-  std::string library; ///< graph::KernelDef::library
+  std::optional<package::LibraryKernel> library; ///< graph::KernelDef::library
   uint32_t numWarps = 4, numStages = 3;
 };
 

@@ -52,7 +52,8 @@ std::string withoutNames(std::string_view text, const std::string &symbol) {
 std::string kernelKey(const CodegenKernel &kernel, const CodegenJob &job) {
   std::string key = toString(job.target) + (job.fpContract ? " contract " : " ") +
                     (job.exactTarget ? "exact " : "") + std::to_string(kernel.numWarps) + " " +
-                    std::to_string(kernel.numStages) + " " + kernel.library + "\n";
+                    std::to_string(kernel.numStages) + " " +
+                    (kernel.library ? toString(*kernel.library) : std::string()) + "\n";
   return key + (saysSomething(kernel.ttir) ? kernel.symbol + "\n" + kernel.ttir
                                            : withoutNames(kernel.ttir, kernel.symbol));
 }

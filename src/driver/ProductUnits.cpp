@@ -2,7 +2,6 @@
 #include "driver/ProductUnits.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace pellucid::driver {
 
@@ -21,15 +20,10 @@ static bool hasNarrowDot(std::string_view ttir) {
   return false;
 }
 
-/// `gemm bf16 bias`, `convolve bf16`, or a kernel's text.
 static bool usesUnits(CpuLevel level, const graph::KernelDef &kernel) {
-  if (kernel.library.empty())
+  if (!kernel.library)
     return hasPairProducts(level) && hasNarrowDot(kernel.ttir);
-  std::istringstream words(kernel.library);
-  std::string what, type;
-  words >> what >> type;
-  return (what == "gemm" || what == "convolve") &&
-         hasProductUnits(level, dataTypeNamed(type).value_or(DataType::Int64));
+  return kernel.library->isProduct() && hasProductUnits(level, kernel.library->type);
 }
 
 bool belongsInto(const Target &target, const graph::KernelDef &kernel,

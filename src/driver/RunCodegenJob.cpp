@@ -16,7 +16,6 @@
 #include <chrono>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace pellucid::driver {
 
@@ -74,31 +73,27 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const CodegenKernel &kernel, mlir::MLI
   return module;
 }
 
-/// `gemm bf16`, `gemm bf16 bias unpacked`, `pack bf16`, `convolve f32 bias`, `depthwise f32`.
-bool compileLibrary(const CodegenKernel &kernel, const std::string &symbol, CpuLevel level,
+bool compileLibrary(const package::LibraryKernel &kernel, const std::string &symbol, CpuLevel level,
                     Texts &texts, CompiledObject &object, Diagnostics &diagnostics) {
-  std::istringstream words(kernel.library);
-  std::string what, type;
-  words >> what >> type;
-  codegen::GemmKernel options;
-  options.type = dataTypeNamed(type).value_or(DataType::Int8);
-  for (std::string word; words >> word;) {
-    options.bias |= word == "bias";
-    options.unpacked |= word == "unpacked";
-  }
-  options.level = level;
-  options.texts = texts.code();
-  if (what == "gemm")
-    return codegen::compileGemm(options, symbol, object, diagnostics);
-  codegen::ConvolutionKernel windows{options.type, options.bias, level, options.texts};
-  if (what == "convolve")
+  codegen::GemmKernel product;
+  product.type = kernel.type;
+  product.bias = kernel.bias;
+  product.unpacked = kernel.unpacked;
+  product.level = level;
+  product.texts = texts.code();
+  codegen::ConvolutionKernel windows{kernel.type, kernel.bias, level, texts.code()};
+  using Kind = package::LibraryKernel::Kind;
+  switch (kernel.kind) {
+  case Kind::Gemm:
+    return codegen::compileGemm(product, symbol, object, diagnostics);
+  case Kind::Pack:
+    return codegen::compilePack(product, symbol, object, diagnostics);
+  case Kind::Convolve:
     return codegen::compileConvolution(windows, symbol, object, diagnostics);
-  if (what == "depthwise")
+  case Kind::Depthwise:
     return codegen::compileDepthwise(windows, symbol, object, diagnostics);
-  if (what == "pack")
-    return codegen::compilePack(options, symbol, object, diagnostics);
-  diagnostics.error(SourceLocation(kernel.symbol),
-                    "the back end has no library kernel '" + kernel.library + "'");
+  }
+  diagnostics.error(SourceLocation(symbol), "the back end has no such library kernel");
   return false;
 }
 
@@ -106,8 +101,8 @@ bool compileLibrary(const CodegenKernel &kernel, const std::string &symbol, CpuL
 bool compileOne(const CodegenKernel &kernel, const std::string &symbol,
                 codegen::CpuKernelOptions options, mlir::MLIRContext &context, Texts &texts,
                 CompiledObject &object, Diagnostics &diagnostics) {
-  if (!kernel.library.empty())
-    return compileLibrary(kernel, symbol, options.level, texts, object, diagnostics);
+  if (kernel.library)
+    return compileLibrary(*kernel.library, symbol, options.level, texts, object, diagnostics);
   auto module = prepare(kernel, context, diagnostics);
   if (!module)
     return false;

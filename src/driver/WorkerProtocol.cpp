@@ -30,6 +30,12 @@ struct Writer {
     for (T &value : values)
       each(value);
   }
+  template <typename T, typename Fn> void optional(std::optional<T> &value, Fn each) {
+    bool isThere = value.has_value();
+    number(isThere);
+    if (value)
+      each(*value);
+  }
 };
 
 struct Reader {
@@ -68,6 +74,12 @@ struct Reader {
     for (T &value : values)
       each(value);
   }
+  template <typename T, typename Fn> void optional(std::optional<T> &value, Fn each) {
+    uint8_t isThere = 0;
+    number(isThere);
+    if (isThere)
+      each(value.emplace());
+  }
 };
 
 template <typename Archive> void visit(Archive &a, CodegenJob &job) {
@@ -81,7 +93,12 @@ template <typename Archive> void visit(Archive &a, CodegenJob &job) {
   a.list(job.kernels, [&](CodegenKernel &k) {
     a.text(k.symbol);
     a.text(k.ttir);
-    a.text(k.library);
+    a.optional(k.library, [&](package::LibraryKernel &library) {
+      a.number(library.kind);
+      a.number(library.type);
+      a.number(library.bias);
+      a.number(library.unpacked);
+    });
     a.number(k.numWarps);
     a.number(k.numStages);
   });

@@ -386,7 +386,7 @@ private:
       return;
     }
     // Kernels of the back end take a bias that is not there.
-    if (operand->value.isNone() && !kernel.library.empty())
+    if (operand->value.isNone() && kernel.library)
       return;
     if (!value || !value->isTensor() || value->type().dtype != parameter.dtype)
       wrong("takes '" + parameter.name + "' as a pointer to " + type + ", got " + given);

@@ -363,7 +363,7 @@ private:
       endLine();
     }
     if (acceptWord("library")) {
-      k.library = string();
+      k.library = libraryKernel();
       endLine();
     } else {
       word("ttir");
@@ -371,6 +371,19 @@ private:
     }
     expect("}");
     program.kernels.push_back(std::move(k));
+  }
+
+  package::LibraryKernel libraryKernel() {
+    std::string_view what = lexer.content;
+    auto kind = lexer.kind == Token::Name ? package::libraryKernelKindNamed(what) : std::nullopt;
+    if (!kind)
+      lexer.fail("expected a kernel of the back end (gemm, pack, convolve or depthwise), found " +
+                 lexer.describe());
+    lexer.next();
+    package::LibraryKernel kernel{*kind, dataType()};
+    kernel.bias = acceptWord("bias");
+    kernel.unpacked = acceptWord("unpacked");
+    return kernel;
   }
 
   KernelParameter parameter() {

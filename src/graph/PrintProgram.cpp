@@ -185,11 +185,11 @@ private:
            (k.usesAddresses ? " addresses" : ""));
     for (const KernelParameter &p : k.parameters)
       parameter(p);
-    if (k.library.empty()) {
+    if (!k.library) {
       line("  ttir");
       ttir(withSourceNames(k.ttir));
     } else {
-      line("  library " + quoted(k.library));
+      line("  library " + toString(*k.library));
     }
     line("}");
   }

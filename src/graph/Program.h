@@ -5,11 +5,13 @@
 
 #include "graph/Graph.h"
 #include "package/ByteSource.h"
+#include "package/LibraryKernel.h"
 
 #include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -46,11 +48,11 @@ struct KernelParameter {
 
 /// A kernel specialised to its constants: one tt.func, or one of the back end's own.
 struct KernelDef {
-  std::string name;    ///< as in the source
-  std::string symbol;  ///< unique in the program; the name of the tt.func
-  std::string ttir;    ///< a module with that function; empty for a library kernel
-  std::string library; ///< `gemm bf16 bias`: a kernel that the CPU back end has (docs/design/0006)
-  std::vector<KernelParameter> parameters; ///< in signature order
+  std::string name;   ///< as in the source
+  std::string symbol; ///< unique in the program; the name of the tt.func
+  std::string ttir;   ///< a module with that function; empty for a library kernel
+  std::optional<package::LibraryKernel> library; ///< the kernel of the CPU back end that it is
+  std::vector<KernelParameter> parameters;       ///< in signature order
   Numerics numerics;
   std::string sourcePath;
   uint32_t sourceLine = 0;

@@ -25,7 +25,9 @@ CodegenJob job(size_t kernels = 6) {
   CodegenJob job;
   job.target.cpu = CpuLevel::X86_64_v3;
   for (size_t i = 0; i < kernels; ++i)
-    job.kernels.push_back({"product" + std::to_string(i), "", "gemm f32 bias"});
+    job.kernels.push_back(
+        {"product" + std::to_string(i), "",
+         package::LibraryKernel{package::LibraryKernel::Kind::Gemm, DataType::Float32, true}});
   return job;
 }
 
@@ -182,7 +184,7 @@ CodegenKernel storing(const std::string &symbol, int constant, const std::string
       "    tt.return loc(#loc)\n  } loc(#loc)\n} loc(#loc)\n"
       "#loc1 = loc(\"kernel.py\":" +
       line + ":5)\n";
-  return {symbol, text, ""};
+  return {symbol, text, {}};
 }
 
 CodegenResult resultOf(Worker &worker, std::vector<CodegenKernel> kernels) {

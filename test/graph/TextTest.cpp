@@ -11,6 +11,7 @@
 
 using namespace pellucid;
 using namespace pellucid::graph;
+using pellucid::package::LibraryKernel;
 using namespace pellucid::graph::testing;
 
 namespace {
@@ -61,6 +62,31 @@ TEST(Text, reads) {
           "variant if `Eq(Mod(batch, 4), 0)` kernel 0 grid [(batch*4 + 1023)//1024, 1, 1] warps 4"),
       std::string::npos)
       << text;
+}
+
+TEST(Text, kernelsOfTheBackEndAreTyped) {
+  using Kind = LibraryKernel::Kind;
+  for (LibraryKernel library : {LibraryKernel{Kind::Gemm, DataType::BFloat16, true, true},
+                                LibraryKernel{Kind::Gemm, DataType::Float32, false, true},
+                                LibraryKernel{Kind::Pack, DataType::Float16},
+                                LibraryKernel{Kind::Convolve, DataType::Float64, true},
+                                LibraryKernel{Kind::Depthwise, DataType::Float32}}) {
+    Program program = exampleProgram();
+    program.kernels[1].library = library;
+    std::string text = printProgram(program);
+    EXPECT_EQ(parse(text).kernels[1].library, library) << toString(library);
+    EXPECT_EQ(parse(text).kernels[0].library, std::nullopt);
+    EXPECT_EQ(printProgram(parse(text)), text);
+    std::string line = "  library " + toString(library) + "\n";
+    EXPECT_NE(refusal(replaced(text, line, "  library multiply f32\n"))
+                  .find("error: expected a kernel of the back end (gemm, pack, convolve or "
+                        "depthwise), found 'multiply'"),
+              std::string::npos);
+    EXPECT_NE(refusal(replaced(text, line, "  library gemm f31\n")), "accepted");
+    EXPECT_NE(refusal(replaced(text, line, "  library gemm f32 unpacked bias\n")), "accepted");
+  }
+  EXPECT_EQ(toString(LibraryKernel{Kind::Gemm, DataType::BFloat16, true, true}),
+            "gemm bf16 bias unpacked");
 }
 
 TEST(Text, versionsAreRefusedByName) {

@@ -90,7 +90,7 @@ std::string kernelText(const IrSource &source, const package::Kernel &kernel,
                        const std::string &stage, const std::string &wanted,
                        const std::string &target) {
   auto [def, stages] = kernelDef(source, kernel.name, wanted);
-  if (stage == "tt" && def.library.empty())
+  if (stage == "tt" && !def.library)
     return def.ttir;
   const package::Executable &executable = executableFor(kernel, target);
   driver::CodegenJob job;
@@ -103,7 +103,8 @@ std::string kernelText(const IrSource &source, const package::Kernel &kernel,
   for (const driver::CodegenText &text : texts)
     if (text.stage == stage && !text.text.empty())
       return text.text;
-  refuseStage(wanted, "library kernel '" + kernel.name + "' (" + def.library +
+  refuseStage(wanted, "library kernel '" + kernel.name + "' (" +
+                          (def.library ? toString(*def.library) : std::string()) +
                           ") begins as LLVM IR; it has the stages llvm, llvm-optimized, asm");
 }
 

@@ -525,7 +525,8 @@ std::optional<LibraryConvolution> ConvolutionLowering::planned(const Plan &plan,
       plan.outputs == 0 || taps == 0 || (!isDepthwise && taps > package::windowTerms))
     return std::nullopt;
   LibraryConvolution made;
-  made.kernel = isDepthwise ? "depthwise" : "convolve";
+  made.kernel = isDepthwise ? package::LibraryKernel::Kind::Depthwise
+                            : package::LibraryKernel::Kind::Convolve;
   made.x = input;
   const TensorType &given = input->type();
   std::vector<Expr> from = given.strides;

@@ -27,7 +27,7 @@ struct WindowProduct {
 /// A launch of the CPU's own kernels of convolutions (docs/design/0050): what is theirs beside
 /// input, weight, bias and result.
 struct LibraryConvolution {
-  std::string kernel; ///< `convolve` or `depthwise`
+  package::LibraryKernel::Kind kernel = package::LibraryKernel::Kind::Convolve; ///< or Depthwise
   graph::Value *x = nullptr, *weight = nullptr;
   std::vector<std::pair<std::string, symbolic::Expr>> integers;
   symbolic::Expr grid[3];

@@ -7,11 +7,11 @@
 #include "passes/graph/LowerToLaunches.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace pellucid::passes {
 
 using namespace graph;
+using package::LibraryKernel;
 using package::packedDepth;
 using package::packedElements;
 using package::productColumns;
@@ -150,8 +150,8 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
   auto batchStep = [&](const TextOperand &operand) {
     return spec.batch.empty() ? Expr(0) : operand.strides[0];
   };
-  std::string library = "gemm " + std::string(info(type.dtype).cli) + (bias ? " bias" : "") +
-                        (packed.few.constant() == 0 ? "" : " unpacked");
+  LibraryKernel library{LibraryKernel::Kind::Gemm, type.dtype, bias != nullptr,
+                        packed.few.constant() != 0};
   Value *out = makeEmpty(type);
   std::vector<LaunchOperand> operands{pointer("a", a, Access::Read),
                                       optional("packed", packed.value), optional("bias", bias)};
@@ -187,9 +187,8 @@ Value *PackedProducts::convolve(const LibraryConvolution &convolution, Value *bi
   for (const auto &[name, value] : convolution.integers)
     operands.push_back({name, Argument(value), Access::None, false});
   operands.push_back(integer("bias_step", bias ? bias->type().strides.back() : Expr(0)));
-  return launch(convolution.kernel + " " + std::string(info(type.dtype).cli) +
-                    (bias ? " bias" : ""),
-                std::move(operands), convolution.grid);
+  return launch({convolution.kernel, type.dtype, bias != nullptr}, std::move(operands),
+                convolution.grid);
 }
 
 PackedProducts::Packed PackedProducts::packRight(const GemmSpec &spec, Value *b) {
@@ -270,11 +269,11 @@ Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b, const Expr 
                                       integer("b_k", spec.b.strides[spec.b.strides.size() - 2]),
                                       integer("b_n", spec.b.strides.back()),
                                       integer("b_batch", shared ? Expr(0) : spec.b.strides[0])};
-  return launch("pack " + std::string(info(spec.b.dtype).cli), std::move(operands),
+  return launch({LibraryKernel::Kind::Pack, spec.b.dtype}, std::move(operands),
                 {symbolic::ceilDiv(spec.n, productColumns) * wanted, count, 1});
 }
 
-Value *PackedProducts::launch(const std::string &library, std::vector<LaunchOperand> operands,
+Value *PackedProducts::launch(const LibraryKernel &library, std::vector<LaunchOperand> operands,
                               const Expr (&grid)[3]) {
   Launch launch;
   LaunchVariant variant;
@@ -282,29 +281,25 @@ Value *PackedProducts::launch(const std::string &library, std::vector<LaunchOper
   std::copy(std::begin(grid), std::end(grid), variant.grid);
   launch.variants.push_back(std::move(variant));
   launch.operands = std::move(operands);
-  return program.main.launch(std::move(launch), library.substr(0, library.find(' ')))->result();
+  return program.main.launch(std::move(launch), std::string(library.kindName()))->result();
 }
 
-uint32_t PackedProducts::kernelFor(const std::string &library,
+uint32_t PackedProducts::kernelFor(const LibraryKernel &library,
                                    const std::vector<LaunchOperand> &operands) {
   if (auto known = kernels.find(library); known != kernels.end())
     return known->second;
   KernelDef def;
   def.library = library;
-  def.name = library;
+  def.name = toString(library);
+  def.sourcePath = "<library " + def.name + ">";
   std::replace(def.name.begin(), def.name.end(), ' ', '_');
   def.symbol = program.uniqueSymbol(def.name);
-  def.sourcePath = "<library " + library + ">";
-  std::istringstream words(library);
-  std::string what, named;
-  words >> what >> named;
-  DataType element = *dataTypeNamed(named);
   for (const LaunchOperand &operand : operands) {
     KernelParameter parameter;
     parameter.name = operand.name;
     bool isPointer = operand.access != Access::None || operand.value.isNone();
     parameter.kind = isPointer ? KernelParameter::Kind::Pointer : KernelParameter::Kind::Scalar;
-    parameter.dtype = isPointer ? element : DataType::Int64;
+    parameter.dtype = isPointer ? library.type : DataType::Int64;
     parameter.access = operand.access;
     def.parameters.push_back(std::move(parameter));
   }

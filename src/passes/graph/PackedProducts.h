@@ -47,15 +47,16 @@ private:
   graph::Value *packWeight(const GemmSpec &spec, const graph::Value *b);
   /// Only where `wanted` is 1.
   graph::Value *packAtRunTime(const GemmSpec &spec, graph::Value *b, const symbolic::Expr &wanted);
-  graph::Value *launch(const std::string &library, std::vector<graph::LaunchOperand> operands,
-                       const symbolic::Expr (&grid)[3]);
-  uint32_t kernelFor(const std::string &library, const std::vector<graph::LaunchOperand> &operands);
+  graph::Value *launch(const package::LibraryKernel &library,
+                       std::vector<graph::LaunchOperand> operands, const symbolic::Expr (&grid)[3]);
+  uint32_t kernelFor(const package::LibraryKernel &library,
+                     const std::vector<graph::LaunchOperand> &operands);
 
   graph::Program &program;
   const graph::OperatorRegistry &registry;
   MakeEmpty makeEmpty;
   MakeDense makeDense;
-  std::map<std::string, uint32_t> kernels;
+  std::map<package::LibraryKernel, uint32_t> kernels;
   /// Storage, offset, strides over batch, k and n, and sizes of what was packed -> the packed
   /// weight.
   std::map<std::pair<const void *, std::vector<int64_t>>, graph::Value *> packedWeights;
