@@ -89,6 +89,9 @@ struct PointwiseSpec {
     symbolic::Expr size = 0;
   };
   std::map<size_t, std::vector<Taken>> taken = {};
+  /// A few columns that lie across the memory are turned round by lines of them: on a device, where
+  /// a square would be empty beside them.
+  bool turnsByLines = false;
   /// Of each input, where several are read through one pointer; empty: each has its own.
   std::vector<size_t> pointers = {};
 };

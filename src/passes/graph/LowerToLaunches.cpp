@@ -137,6 +137,7 @@ private:
     spec.inputs = operandsOf(group, type.shape, program.symbols);
     spec.windows = group.windows;
     spec.taken = group.taken;
+    spec.turnsByLines = !forCpu;
     spec.scalars = group.scalars;
     spec.body = group.body;
     spec.usesIndex = group.usesIndex;
@@ -428,7 +429,7 @@ private:
     });
     size_t dim = static_cast<size_t>(call->dim("dim", type.rank()));
     // Of parts that are computed each would be computed for all elements.
-    constexpr size_t fewParts = 4, mostParts = 12;
+    constexpr size_t fewParts = 4, mostParts = 8;
     bool isCopied = liesInVectors(parts, type, dim) || areInterleaved(parts, type, dim);
     if (!forCpu && (computes || isCopied) &&
         isJoin(node, registry, program.symbols, computes ? fewParts : mostParts))

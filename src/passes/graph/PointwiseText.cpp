@@ -359,9 +359,9 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
   collapse(spec.shape, 0, spec.shape.size(), operands, windows);
   if (spec.shape.empty())
     giveDim(spec);
-  // A square would be empty beside a few columns; lines of them are turned round by their layout.
   constexpr int64_t fewColumns = 8;
-  bool isSquare = spec.taken.empty() && symbols.range(spec.shape.back()).max > fewColumns;
+  bool byLines = spec.turnsByLines && symbols.range(spec.shape.back()).max <= fewColumns;
+  bool isSquare = spec.taken.empty() && !byLines;
   if (std::optional<size_t> across = isSquare ? crossedDim(spec) : std::nullopt)
     return TransposingWriter(spec, *across, symbols).write();
   // A program for each short line would leave most of a device's lanes idle.
