@@ -119,6 +119,7 @@ GROUPS = {
     "layers": (
         {"x": (3, 4, 7, 9), "w": (2, 4, 5, 6, 7), "l": (3, 4, 9), "r": (3, 6)},
         [
+            ("(lambda s: (s.add_module('more', nn.Linear(9, 7)), s)[1])(nn.Sequential(nn.ReLU()))", "x"),
             ("nn.BatchNorm3d(4)", "w"),
             ("nn.SyncBatchNorm(4)", "x"),
             ("nn.InstanceNorm1d(4, affine=True)", "l"),
