@@ -4,6 +4,7 @@
 #pragma once
 
 #include "package/LibraryKernel.h"
+#include "package/TensorMap.h"
 #include "support/Diagnostics.h"
 #include "support/Target.h"
 
@@ -11,8 +12,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "package/TensorMap.h"
 
 namespace pellucid::driver {
 

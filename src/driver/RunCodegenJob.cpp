@@ -189,7 +189,6 @@ bool compileCpu(const CodegenJob &job, CodegenResult &result, Diagnostics &diagn
 bool compilePtx(mlir::ModuleOp module, const CodegenKernel &kernel,
                 codegen::CudaKernelOptions options, bool exactTarget, CodegenKernelResult &entry,
                 Diagnostics &diagnostics) {
-  options.tensorCopies = std::getenv("PELLUCID_TENSOR_COPIES") != nullptr;
   for (options.thisGenerationOnly = true;; options.thisGenerationOnly = false) {
     codegen::CompiledPtx compiled;
     if (!codegen::compileCudaKernel(module, kernel.symbol, options, compiled, diagnostics))
@@ -218,6 +217,7 @@ bool compileCuda(const CodegenJob &job, CodegenResult &result, Diagnostics &diag
     codegen::CudaKernelOptions options{.sm = job.target.sm,
                                        .numWarps = kernel.numWarps,
                                        .numStages = kernel.numStages,
+                                       .tensorCopies = true,
                                        .fpContract = job.fpContract,
                                        .texts = texts.code()};
     auto module = prepare(kernel, context, diagnostics);

@@ -132,7 +132,7 @@ def main():
         case("whole", "linear_plain", "bf16", {"x": "1024,512", "w": "256,512"}, rows(1024, w=(256, 512)), linear)
         if not wanted or "whole" in wanted:
             code = code_of(folder)
-            assert "wgmma.mma_async" in code and "cp.async.cg" in code, "no staged product by warpgroups"
+            assert "wgmma.mma_async" in code and "cp.async.bulk.tensor.2d" in code, "no staged product by warpgroups"
             assert "ld.global" not in code, "an operand goes through registers"
             assert code.count("st.global") == code.count("st.global.v4"), "a store of less than 16 bytes"
         # 192 columns are two tiles, the second of which the last program may lack; both run into the next round.

@@ -195,6 +195,8 @@ API cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank, void *address
                            const uint64_t *sizes, const uint64_t *, const unsigned *box,
                            const unsigned *steps, int interleave, int swizzle, int, int fill) {
   LOCKED;
+  if (runsNothing)
+    return Success;
   if (type != 2 || rank != 1 || box[0] != 8 || steps[0] != 1 || interleave || swizzle != 1 || fill)
     return InvalidValue;
   ++tensorMaps;

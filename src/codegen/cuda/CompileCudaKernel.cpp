@@ -43,15 +43,16 @@ static CodeTarget targetOf(uint32_t sm, bool thisGenerationOnly) {
 }
 
 /// What is decided of a kernel; a copy, for the source may be compiled for other targets.
-static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
-                                                const CudaKernelOptions &options) {
+/// `thisGenerationOnly`: so is its text.
+static mlir::OwningOpRef<mlir::ModuleOp>
+decide(mlir::ModuleOp source, const CudaKernelOptions &options, bool thisGenerationOnly) {
   ttgpu::ChooseProductsOptions decided;
   decided.sm = options.sm;
   decided.warps = options.numWarps;
   decided.stages = options.numStages;
   decided.mostStages = options.mostStages;
   decided.generationOnly = options.thisGenerationOnly;
-  decided.tensorCopies = options.tensorCopies;
+  decided.tensorCopies = options.tensorCopies && thisGenerationOnly;
   Diagnostics said;
   tt::DiagnosticsCollector collector(source.getContext(), said);
   if (auto module = ttgpu::decideKernel(source, decided))
@@ -64,7 +65,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> decide(mlir::ModuleOp source,
 
 static void emitKernel(llvm::Module &module, mlir::ModuleOp source,
                        const CudaKernelOptions &options, CompiledPtx &result) {
-  mlir::OwningOpRef<mlir::ModuleOp> decided = decide(source, options);
+  mlir::OwningOpRef<mlir::ModuleOp> decided = decide(source, options, result.thisGenerationOnly);
   auto kernel = decided->lookupSymbol<tt::FuncOp>(result.symbol);
   CudaEmitter(module, kernel, options, result).emit();
 }

@@ -135,6 +135,31 @@ tt.func public @promised(%p: !tt.ptr<i32>, %n: i32, %k: i32) {
 
 // -----
 
+// An assumption in a loop holds of what the loop computes, one in a branch not of what lies outside.
+// CHECK-LABEL: @promised_inside
+tt.func public @promised_inside(%p: !tt.ptr<i32>, %n: i32, %k: i32, %c: i1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  // CHECK: %[[OUTSIDE:.*]] = arith.subi {{.*}}constancy = [1]"]
+  %outside = arith.subi %n, %k : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    // CHECK: arith.subi {{.*}}constancy = [1], nonnegative"]
+    %inside = arith.subi %k, %i : i32
+    %more = arith.cmpi sgt, %inside, %c0 : i32
+    llvm.intr.assume %more : i1
+    %at = tt.addptr %p, %inside : !tt.ptr<i32>, i32
+    tt.store %at, %outside : !tt.ptr<i32>
+  }
+  scf.if %c {
+    %more = arith.cmpi sgt, %outside, %c0 : i32
+    llvm.intr.assume %more : i1
+    tt.store %p, %outside : !tt.ptr<i32>
+  }
+  tt.return
+}
+
+// -----
+
 // Quotients of aligned groups are equal, shapes move the facts with the dims, and a transposed tile
 // of pointers is contiguous along the rows.
 // CHECK-LABEL: @shapes
