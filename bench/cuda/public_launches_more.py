@@ -529,7 +529,7 @@ ROWS = [
     Row("parallel retention (fla)", "fla.ops.simple_gla.parallel", lambda m: m.parallel_simple_gla_fwd(unit(4, 2048, 16, 128), unit(4, 2048, 16, 128), half(4, 2048, 16, 128), None, 1.0), {"parallel_simple_gla_fwd_kernel": tiles(4, 3)}),
     Row("gated norm (fla)", "fla.modules.fused_norm_gate", lambda m: m.layer_norm_gated_fwd(half(131072, 128), half(131072, 128), half(128), None, is_rms_norm=True), {"layer_norm_gated_fwd_kernel": tiles(4, 3, BT=32)}),
     Row("l2 norm of heads (fla)", "fla.modules.l2norm", lambda m: m.l2norm_fwd(half(262144, 128)), {"l2norm_fwd_kernel": tiles(4, 3, BT=32)}),
-    Row("chunk state (mamba)", TRITON_OPS + "ssd_chunk_state", mamba_chunk_state, {"_chunk_state_fwd_kernel": tiles(4, 4, BLOCK_SIZE_M=64, BLOCK_SIZE_N=128, BLOCK_SIZE_K=32)}, reference=chunk_state_reference),
+    Row("chunk state (mamba)", TRITON_OPS + "ssd_chunk_state", mamba_chunk_state, {"_chunk_state_fwd_kernel": tiles(4, 4, BLOCK_SIZE_M=64, BLOCK_SIZE_N=128, BLOCK_SIZE_K=32)}, bound=0.02, reference=chunk_state_reference),
     Row("chunk scan (mamba)", TRITON_OPS + "ssd_chunk_scan", mamba_chunk_scan, {"_chunk_scan_fwd_kernel": tiles(4, 4, BLOCK_SIZE_M=128, BLOCK_SIZE_N=64, BLOCK_SIZE_K=32)}),
     Row("state passing (mamba)", TRITON_OPS + "ssd_state_passing", mamba_state_passing, {"_state_passing_fwd_kernel": tiles(4, 3, BLOCK_SIZE=512)}),
     Row("selective state update (mamba)", TRITON_OPS + "selective_state_update", mamba_update),
