@@ -283,7 +283,6 @@ TEST_P(KernelRefusals, AtTheLine) {
 INSTANTIATE_TEST_SUITE_P(
     Host, KernelRefusals,
     testing::Values(
-        Refusal{"@triton.jit\ndef k(*args): pass\n", 2, "kernel 'k' has a '*args' parameter"},
         Refusal{"@triton.jit\ndef k(x): pass\nk(1)\n", 3, "launch it with k[grid](...)"},
         Refusal{"@triton.autotune(configs=[1], key=[])\n@triton.jit\ndef k(x): pass\n", 1,
                 "a list of triton.Config"},
