@@ -240,9 +240,9 @@ Val Emitter::comparison(CmpOperator op, const Val &given, const Val &other) {
   }
   // Numbers take part as values of their own type: a bf16 is compared with 0.1 in float32.
   Val a = toTensor(left), b = toTensor(right);
-  for (Val *v : {&a, &b})
-    if (v->type.pointer)
-      *v = cast(*v, DataType::Int64);
+  if (a.type.pointer || b.type.pointer)
+    fail("pointers are not compared, got " + toString(a.type) + " and " + toString(b.type) +
+         "; write p.to(tl.int64) for the address of p");
   promote(a, b, false, "a comparison");
   TlType type{DataType::Bool, false, a.type.shape};
   size_t index = static_cast<size_t>(op);

@@ -39,7 +39,7 @@ STAGES = {
     "program": (["pellucid.program", "aten.chunk", "aten.relu", "kernel \"double_kernel\""], ["double_kernel_fused"]),
     "decomposed": (["main {", "aten.relu", "aten.linear"], ["pellucid.program"]),
     "fused": (["main {", "aten.linear", "operand fused0"], ["aten.relu", "aten.add"]),
-    "lowered": (["pellucid.program", "double_kernel_fused", "library \"gemm f32 bias\""], ["aten.linear", "aten.sum"]),
+    "lowered": (["pellucid.program", "double_kernel_fused", "library gemm f32 bias"], ["aten.linear", "aten.sum"]),
     "buffers": (["input", "output0", "buffer0", "slot 0"], []),
     "double_kernel_fused": (["tt.func public @double_kernel_fused", "tt.make_range"], []),
     "double_kernel_fused:tt": (["tt.func public @double_kernel_fused"], []),

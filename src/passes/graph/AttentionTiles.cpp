@@ -43,23 +43,21 @@ int64_t scoresOf(int64_t allRows, int64_t allKeys, bool causal, int64_t rows, in
   return scores;
 }
 
-/// On a CPU, of sizes that are known: smaller tiles where those of `tiles` are largely padding or
-/// masked off.
-void fitSizes(AttentionTiles &tiles, int64_t rows, int64_t keys, bool causal) {
+/// On a CPU, of sizes that are known: fewer rows at a time where those of `tiles` are largely
+/// padding or masked off. The blocks of keys stay: they are the order of a row's sums, which is
+/// that of a program of unknown sizes (docs/design/0040).
+void fitRows(AttentionTiles &tiles, int64_t rows, int64_t keys, bool causal) {
   constexpr int64_t longRows = 8192, least = 32;
   if (rows > longRows)
     return;
-  AttentionTiles best = tiles;
   double cost = static_cast<double>(scoresOf(rows, keys, causal, tiles.rows, tiles.keys));
-  for (int64_t high = tiles.rows; high >= least; high /= 2)
-    for (int64_t wide = tiles.keys; wide >= least; wide /= 2) {
-      double now = static_cast<double>(scoresOf(rows, keys, causal, high, wide));
-      if (now > 0.95 * cost)
-        continue;
-      cost = now;
-      best.rows = high, best.keys = wide;
-    }
-  tiles = best;
+  for (int64_t high = tiles.rows / 2; high >= least; high /= 2) {
+    double now = static_cast<double>(scoresOf(rows, keys, causal, high, tiles.keys));
+    if (now > 0.95 * cost)
+      continue;
+    cost = now;
+    tiles.rows = high;
+  }
 }
 
 /// On a CPU scores, sums and a block of keys and values stay in the first two levels of cache.
@@ -133,7 +131,7 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   tiles.keys = std::max<int64_t>(16, chooseBlock(spec.keys, symbols, tiles.keys));
   if (forCpu) {
     if (rows.constant() && spec.keys.constant())
-      fitSizes(tiles, *rows.constant(), *spec.keys.constant(), spec.causal && !spec.sharesRows);
+      fitRows(tiles, *rows.constant(), *spec.keys.constant(), spec.causal && !spec.sharesRows);
     return tiles;
   }
   if (byteSize(spec.query.dtype) == 2)
