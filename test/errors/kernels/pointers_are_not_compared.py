@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:38: pointers are not compared, got int32[64] and pointer<fp32>; write p.to(tl.int64) for the address of p
+# error: 13:35: pointers are not compared, got <[64], int32> and pointer<fp32>; write p.to(tl.int64) for the address of p
 import triton
 import triton.language as tl
 
