@@ -127,8 +127,9 @@ TEST(Budget, DeepStructures) {
   EXPECT_NE(refusalOf(deep + "(x,)\nisinstance(1, x)"), "");
   EXPECT_NE(refusalOf("import triton.language as tl\n" + deep + "tl.constexpr(x)\nx == 1"),
             "no place: ");
-  EXPECT_NE(refusalOf("import functools\nx = len\nfor _ in range(100000):\n    x = "
-                      "functools.partial(x)\nx([])"),
+  // A partial of a partial is one.
+  EXPECT_EQ(refusalOf("import functools\nx = len\nfor _ in range(100000):\n    x = "
+                      "functools.partial(x)\nassert x([]) == 0"),
             "");
 }
 
