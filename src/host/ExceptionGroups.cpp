@@ -75,7 +75,8 @@ Test testOf(Interpreter &interpreter, const Value &condition) {
 Value newGroup(Interpreter &interpreter, CallArgs args) {
   auto cls = args.positional.empty() ? nullptr : args.positional[0].shared<Class>();
   if (!cls || !cls->isSubclassOf(*interpreter.builtinClass("BaseExceptionGroup")))
-    interpreter.raise("TypeError", "BaseExceptionGroup.__new__() takes a class of exception groups");
+    interpreter.raise("TypeError",
+                      "BaseExceptionGroup.__new__() takes a class of exception groups");
   if (args.positional.size() != 3 || !args.positional[1].isStr())
     interpreter.raise("TypeError", cls->name + "() takes a message and a sequence of exceptions");
   if (!contentOf(args.positional[2]).isSequence())
