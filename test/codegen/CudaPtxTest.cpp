@@ -610,6 +610,14 @@ TEST(CudaProducts, SinglesMayBeTruncated) {
   EXPECT_GT(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.cg.shared.global"), 0u);
 }
 
+/// A product's sums lie in registers as a left operand of 16 bits does, and not as one of tf32: that
+/// goes through shared memory.
+TEST(CudaProducts, SumsAreNoSinglesInRegisters) {
+  std::string ptx = stagedPtx("tf32_chained", "90a", 3);
+  EXPECT_GE(countOf(ptx, "k8.f32.tf32.tf32"), 2u) << ptx;
+  EXPECT_EQ(countOf(ptx, "}, {"), 0u) << ptx;
+}
+
 /// fp8 along the inner dim is multiplied as it is; else as f16, to which sm_90 brings two at once.
 TEST(CudaProducts, Float8IsMultipliedOrWidened) {
   EXPECT_GT(countOf(stagedPtx("float8_along", "90a", 3), "k32.f32.e4m3.e5m2"), 0u);

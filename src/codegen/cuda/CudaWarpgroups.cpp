@@ -98,10 +98,9 @@ static std::string kindOf(mlir::Type left, mlir::Type right) {
 }
 
 Registers CudaEmitter::leftWords(tt::DotOp op) {
-  auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  if (layoutOf(op.getA()) != Layout::warpgroupLeft(a.getShape(), layoutOf(op)))
+  if (ttgpu::isShared(op, 0))
     return {};
-  return packWords(registersOf(op.getA()), 2, a.getElementType());
+  return packWords(registersOf(op.getA()), 2, elementTypeOf(op.getA().getType()));
 }
 
 void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
