@@ -57,12 +57,36 @@ static Result noMemory(size_t bytes) {
                                                    " bytes beside a page without access");
 }
 
-void GuardedMemory::findRanges(const ProgramPlan &plan, const Frame &frame) {
+/// By base, the alignment that some launch cannot do without. Of variants with one guard only the
+/// last counts: what the others want besides chooses between them, and more of it would leave more
+/// bytes before the page.
+static std::vector<size_t> promisedAlignments(const ProgramPlan &plan) {
+  std::vector<size_t> alignments(plan.baseCount(), 1);
+  for (const StepPlan &step : plan.steps) {
+    const auto *launch = std::get_if<LaunchPlan>(&step);
+    for (size_t i = 0; launch && i < launch->variants.size(); ++i) {
+      const std::vector<package::LaunchVariant> &sources = launch->launch->variants;
+      if (i + 1 < sources.size() && sources[i].guard == sources[i + 1].guard)
+        continue;
+      for (const ArgumentPlan &argument : launch->variants[i].arguments)
+        if (argument.kind == ArgumentPlan::Kind::Pointer) {
+          size_t &alignment = alignments[argument.place.base];
+          alignment = std::max<size_t>(alignment, argument.parameter->divisor);
+        }
+    }
+  }
+  return alignments;
+}
+
+void GuardedMemory::findRanges(const ProgramPlan &plan, const Frame &frame,
+                               const std::vector<size_t> &promised) {
   std::vector<Range> found;
   for (size_t i = 0; i < plan.baseOf(PlaceKind::Weight); ++i)
     if (unsigned char *base = frame.bases[i]) {
       bool isInput = i < plan.manifest.inputs.size();
-      size_t alignment = isInput ? plan.manifest.inputs[i].alignment : 1;
+      size_t alignment = promised[i];
+      if (isInput)
+        alignment = std::max<size_t>(alignment, plan.manifest.inputs[i].alignment);
       const Extent &extent = frame.extents[i];
       found.push_back({base - extent.below, base + extent.above, alignment, isInput, {}});
     }
@@ -90,7 +114,8 @@ GuardedMemory::Range *GuardedMemory::rangeOf(const unsigned char *address) {
 
 Result GuardedMemory::enclose(const ProgramPlan &plan, Frame &frame) {
   originals = frame.bases;
-  findRanges(plan, frame);
+  std::vector<size_t> promised = promisedAlignments(plan);
+  findRanges(plan, frame, promised);
   for (Range &range : ranges) {
     size_t bytes = static_cast<size_t>(range.end - range.begin);
     if (!range.block.allocate(bytes, guard, range.alignment,
@@ -110,7 +135,7 @@ Result GuardedMemory::enclose(const ProgramPlan &plan, Frame &frame) {
     bool isBuffer = i >= plan.baseOf(PlaceKind::Buffer) && !isState;
     if (!frame.bases[i] && !isBuffer)
       continue;
-    if (!own.emplace_back().allocate(bytes, guard))
+    if (!own.emplace_back().allocate(bytes, guard, promised[i]))
       return noMemory(bytes);
     if (isState)
       state.push_back({frame.bases[i], own.back().data(), bytes});

@@ -30,7 +30,8 @@ private:
 };
 
 /// The places of one call, each moved to memory of its own that ends or begins at such a page.
-/// Inputs and outputs that overlap stay together.
+/// Inputs and outputs that overlap stay together. What a kernel was promised of an address holds of
+/// the new one too; then the page may lie up to 15 bytes behind the end.
 class GuardedMemory {
 public:
   explicit GuardedMemory(int32_t guard) : guard(guard) {}
@@ -61,7 +62,8 @@ private:
   };
   std::vector<MovedState> state;
 
-  void findRanges(const ProgramPlan &plan, const Frame &frame);
+  /// `promised` is by base, as the frame's.
+  void findRanges(const ProgramPlan &plan, const Frame &frame, const std::vector<size_t> &promised);
   Range *rangeOf(const unsigned char *address);
 };
 

@@ -241,6 +241,63 @@ TEST(Call, GuardedMemoryGivesTheSame) {
   }
 }
 
+/// What every variant of a launch assumes of an address holds of guarded memory of any size.
+TEST(Call, GuardedMemoryKeepsPromisedAlignment) {
+  package::Contents contents = sampleModel();
+  package::Manifest &manifest = contents.manifest;
+  manifest.programs[0].buffers[0].bytes = code("batch*256 + 8");
+  for (package::Kernel &kernel : manifest.kernels)
+    for (package::KernelParameter &parameter : kernel.parameters)
+      parameter.divisor = parameter.pointer ? 16 : 1;
+  Loaded package(contents);
+  for (int32_t guard : {PELLUCID_GUARD_END, PELLUCID_GUARD_BEGIN})
+    for (int64_t rows : {1, 4, 33}) {
+      pellucid_run_options options = runOptions();
+      options.guard = guard;
+      Array<float> x = countingArray({rows, 64});
+      DLTensor input = x.tensor();
+      DLManagedTensorVersioned *outputs[2];
+      ASSERT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_OK)
+          << pellucid_last_error();
+      expectSample(x, static_cast<float *>(outputs[0]->dl_tensor.data),
+                   static_cast<float *>(outputs[1]->dl_tensor.data));
+      for (DLManagedTensorVersioned *output : outputs)
+        output->deleter(output);
+    }
+}
+
+/// Memory that a later variant takes wherever it lies ends at the page: 132 bytes are no multiple
+/// of 16, so the variant for multiples, which sums one column, is passed over.
+TEST(Call, GuardedMemoryEndsAtThePageWhereAVariantTakesIt) {
+  package::Contents contents = sampleModel();
+  package::Manifest &manifest = contents.manifest;
+  manifest.kernels.push_back(manifest.kernels[1]);
+  manifest.kernels.back().parameters[1].divisor = 16;
+  auto &sum = std::get<package::Launch>(manifest.programs[0].steps[2]);
+  package::LaunchVariant aligned = sum.variants[0];
+  aligned.kernel = 2;
+  aligned.arguments[2] = value("1");
+  sum.variants.insert(sum.variants.begin(), aligned);
+  Loaded package(contents);
+  Array<float> x = countingArray({33, 64});
+  DLTensor input = x.tensor();
+  DLManagedTensorVersioned *outputs[2];
+  pellucid_run_options options = runOptions();
+  for (int32_t guard : {0, int32_t(PELLUCID_GUARD_END)}) {
+    options.guard = guard;
+    ASSERT_EQ(pellucid_run(package, &input, 1, outputs, 2, &options), PELLUCID_OK)
+        << pellucid_last_error();
+    const auto *sums = static_cast<const float *>(outputs[1]->dl_tensor.data);
+    const auto *rows = static_cast<const float *>(outputs[0]->dl_tensor.data);
+    if (guard)
+      expectSample(x, rows, sums);
+    else
+      EXPECT_EQ(sums[0], rows[0]);
+    for (DLManagedTensorVersioned *output : outputs)
+      output->deleter(output);
+  }
+}
+
 TEST(Call, OptionsAreChecked) {
   Loaded package(sampleModel());
   Array<float> x = countingArray({4, 64});
