@@ -610,8 +610,8 @@ TEST(CudaProducts, SinglesMayBeTruncated) {
   EXPECT_GT(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.cg.shared.global"), 0u);
 }
 
-/// A product's sums lie in registers as a left operand of 16 bits does, and not as one of tf32: that
-/// goes through shared memory.
+/// A product's sums lie in registers as a left operand of 16 bits does, and not as one of tf32:
+/// that goes through shared memory.
 TEST(CudaProducts, SumsAreNoSinglesInRegisters) {
   std::string ptx = stagedPtx("tf32_chained", "90a", 3);
   EXPECT_GE(countOf(ptx, "k8.f32.tf32.tf32"), 2u) << ptx;

@@ -293,7 +293,7 @@ def _reshape_as(self, other):
 
 @_aten("aten::ravel(Tensor(a) self) -> Tensor(a)")
 def _ravel(self):
-    return self.reshape(-1)
+    return self.contiguous().view(-1)
 
 
 @_aten("aten::unsqueeze_copy(Tensor self, int dim) -> Tensor")

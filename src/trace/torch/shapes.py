@@ -219,7 +219,8 @@ def broadcast_to(input, size):
 
 
 def ravel(input):
-    return input.reshape(-1)
+    # reshape() gives views where the strides allow, and this the tensor's memory only where it is contiguous.
+    return input.contiguous().view(-1)
 
 
 def reshape_as(input, other):

@@ -85,6 +85,10 @@ class Programs(unittest.TestCase):
         self.assertIn("writes to 'out' and to addresses that are no arguments", done.stderr)
         self.assertIn("addresses.py:", done.stderr)
 
+    def test_held_twice(self):
+        done = self.program("held_twice")
+        self.assertEqual(done.stdout, "right\n", done.stderr)
+
     def test_descriptors(self):
         done = self.program("descriptors")
         self.assertEqual(done.returncode, 0, done.stderr)
