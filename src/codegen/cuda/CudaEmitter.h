@@ -249,7 +249,7 @@ private:
   // CudaWarpgroups.cpp
   void multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                             Registers &sums);
-  void awaitProduct(Registers &sums);
+  void awaitProduct(Registers &sums, unsigned pending = 0);
   /// The left operand's words where its elements are in the threads that multiply them.
   Registers leftWords(tt::DotOp op);
   llvm::Value *descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
@@ -282,7 +282,8 @@ private:
   void emitWhile(mlir::scf::WhileOp op);
   /// What a value that crosses a region border is, per register.
   using Carried = std::vector<llvm::PHINode *>;
-  Carried makePhis(mlir::Value value);
+  bool isCarriedInWords(mlir::Value argument);
+  Carried makePhis(mlir::Value value, bool inWords = false);
   static void addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from);
   unsigned layoutId(const Layout &layout);
 

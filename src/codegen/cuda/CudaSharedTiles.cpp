@@ -132,7 +132,7 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
 
 void CudaEmitter::emitAwaitProducts(ttgpu::AwaitProductsOp op) {
   Registers sums = registersOf(op.getRunning());
-  awaitProduct(sums);
+  awaitProduct(sums, op.getPending());
   tiles[op] = std::move(sums);
 }
 
