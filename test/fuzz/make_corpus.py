@@ -83,7 +83,7 @@ def package(sample, scratch):
 
 
 def python_files():
-    cases = (ROOT / "test/host/cases/evaluator.py").read_text()
+    cases = "".join(path.read_text() for path in sorted((ROOT / "test/host/cases").glob("*.py")))
     for name, text in re.findall(r"# case: (\S+)\n(.*?)(?=# case: |\Z)", cases, re.S):
         yield f"case_{name}.py", text.encode()
     for path in sorted((ROOT / "examples").glob("*.py")):
