@@ -197,7 +197,9 @@ private:
       size_t first = 0;
       while (!tensors[first].isSame(value))
         ++first;
-      text += "T" + std::string(info(type.dtype).torch) + std::to_string(type.rank()) +
+      // What the function asks of devices is decided while it is traced.
+      text += "T" + std::string(info(type.dtype).torch) + std::to_string(type.rank()) + "@" +
+              toString(tensor->tensor.storage->device) +
               (first + 1 < tensors.size() ? "=" + std::to_string(first) : "") + ";";
     } else if (value.isDict()) {
       text += "{";

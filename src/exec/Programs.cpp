@@ -204,9 +204,14 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
   Sizes sizes = sizesOf(source, inputs);
   return withLeaves(interpreter, program.traced.result,
                     [&](const h::Value &leaf) -> std::optional<h::Value> {
-                      if (leaf.as<trace::TensorObject>() && next < results.size())
-                        return results[next++];
-                      return numberOf(interpreter, leaf, sizes);
+                      auto *traced = leaf.as<trace::TensorObject>();
+                      if (!traced || next >= results.size())
+                        return numberOf(interpreter, leaf, sizes);
+                      // What was put elsewhere than the rest is there in every call.
+                      graph::Device said = traced->tensor.storage->device;
+                      if (said.kind != program.traced.device.kind)
+                        results[next].as<trace::TensorObject>()->tensor.storage->device = said;
+                      return results[next++];
                     });
 }
 

@@ -139,6 +139,7 @@ h::Value placedAs(h::Interpreter &interpreter, const h::Value &result,
     storage.isPlaced = true;
     return result;
   }
+  storage.device = Device();
   if (isTorchsOwn(interpreter.location()))
     storage.isPlaced = false;
   else if (auto wanted = defaultDevice(tensor->tracer))
@@ -242,6 +243,17 @@ static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
 static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                            const h::CallArgs &args);
 
+/// What a graph that a script traces holds is all in one place; what its tensors say of theirs is
+/// the script's to see.
+static h::Value recordInTrace(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+                              const h::CallArgs &args) {
+  std::optional<Device> asked;
+  if (const h::Value *device = args.keyword("device"))
+    asked = deviceAsked(tracer, interpreter, *device);
+  h::Value result = recordAten(tracer, interpreter, name, args);
+  return asked || !hasTensors(args) ? placedAs(interpreter, result, asked) : result;
+}
+
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
   if (!interpreter.dispatch.autocast.empty())
@@ -250,7 +262,8 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
   if (auto result = dispatchAten(tracer, interpreter, name, args))
     return *result;
   if (!isEager(tracer))
-    return recordAten(tracer, interpreter, name, args);
+    return tracer.recorder ? recordInTrace(tracer, interpreter, name, args)
+                           : recordAten(tracer, interpreter, name, args);
   if (auto number = computedAtOnce(tracer, name, args))
     return *number;
   if (tracer.devices && tracer.devices->areUsed)
@@ -422,6 +435,12 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
          (value.str() != "contiguous_format" && value.str() != "preserve_format")))
       interpreter.refuse("tensors in the memory format " + interpreter.str(value) +
                          " are not supported; contiguous_format and preserve_format are");
+    if (key == "device" && value.isInt()) {
+      keywords.emplace_back(
+          key, Argument(Device{Device::Kind::Cuda,
+                               static_cast<int>(interpreter.toInt64(value, "a device's number"))}));
+      continue;
+    }
     collectTensors(value, tensors);
     keywords.emplace_back(nameInSchemas(tracer.registry, packet, key),
                           toArgument(tracer, interpreter, value));

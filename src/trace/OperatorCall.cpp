@@ -26,7 +26,6 @@ public:
 
   h::Value run() {
     bind();
-    separateOperands();
     bindOuterArguments();
     uint32_t body = static_cast<uint32_t>(tracer.program.bodies.size());
     tracer.program.bodies.push_back({op.name, Graph()});
@@ -48,24 +47,6 @@ public:
 
 private:
   [[noreturn]] void refuse(const std::string &message) { interpreter.refuse(where, message); }
-
-  /// Kernels of the body write where its operands lie.
-  void separateOperands() {
-    std::vector<Tracer::LaunchArgument> tensors;
-    for (size_t i = 0; i < bound.size(); ++i) {
-      bool isWritten = op.mutatesUnknown() || schema.arguments[i].type.mutated;
-      auto add = [&](const h::Value &value) {
-        if (auto *object = value.as<TensorObject>())
-          tensors.push_back({schema.arguments[i].name, &object->tensor, Argument(),
-                             isWritten ? Access::ReadWrite : Access::Read});
-      };
-      add(bound[i]);
-      if (bound[i].isSequence())
-        for (const h::Value &element : bound[i].elements())
-          add(element);
-    }
-    tracer.separate(tensors, where);
-  }
 
   /// As PyTorch's nodes carry them: what is only a keyword as one, and no default at the end.
   void bindOuterArguments() {

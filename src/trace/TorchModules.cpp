@@ -78,7 +78,7 @@ DataType typeOfNumber(const Tracer &tracer, const h::Value &number) {
 
 h::Value onAsked(Tracer &tracer, h::Interpreter &interpreter, const h::Value &device,
                  const h::Value &made) {
-  return isEager(tracer) ? placedAs(interpreter, made, deviceAsked(tracer, interpreter, device))
+  return tracer.recorder ? placedAs(interpreter, made, deviceAsked(tracer, interpreter, device))
                          : made;
 }
 

@@ -391,55 +391,12 @@ void Tracer::noteWritten(TracedTensor &tensor, const SourceLocation &where) {
   noteWrite(tensor.storage, where);
 }
 
-/// What the value is, or may be, a view of, or a copy that may be none: one of the type that its
-/// source has already is the source's value.
-static const Value *wholeOf(const Value *value, const OperatorRegistry &registry) {
-  while (value->isTensor() && value->producer()->isCall() && !value->producer()->isLaunch()) {
-    const Node *maker = value->producer();
-    const Operator *op = registry.find(maker->target());
-    const Value *from = nullptr;
-    if (maker->calls("aten.copy.default"))
-      from = maker->arg(1).value();
-    else if (op && (op->kind == Operator::Kind::View || op->aliasing))
-      from = maker->arg(0).value();
-    if (!from || !from->isTensor())
-      break;
-    value = from;
-  }
-  return value;
-}
-
-void Tracer::separate(const std::vector<LaunchArgument> &arguments, const SourceLocation &where) {
-  auto shares = [&](const LaunchArgument &a, const LaunchArgument &b) {
-    return a.tensor->storage != b.tensor->storage && (writes(a.access) || writes(b.access)) &&
-           wholeOf(baseOf(a.tensor->storage, where), registry) ==
-               wholeOf(baseOf(b.tensor->storage, where), registry);
-  };
-  for (size_t later = 1; later < arguments.size(); ++later)
-    for (size_t i = 0; i < later && arguments[later].tensor; ++i) {
-      if (!arguments[i].tensor || !shares(arguments[i], arguments[later]))
-        continue;
-      TracedStorage &storage = *arguments[later].tensor->storage;
-      Value *own = emitCall(*current, registry, symbols(), "aten.clone.default",
-                            {Argument(storage.base)}, {}, where)
-                       ->result();
-      if (own->type() != storage.type)
-        throw DiagnosticError(where, "the tensors '" + arguments[i].name + "' and '" +
-                                         arguments[later].name +
-                                         "' hold the same values so far, in memory of their own "
-                                         "that is not dense; clone() one of them first");
-      storage.base = own;
-      ++storage.version;
-    }
-}
-
 void Tracer::launch(std::vector<LaunchVariant> variants, std::vector<LaunchArgument> arguments,
                     const std::string &name, const SourceLocation &where) {
   Launch launch;
   launch.variants = std::move(variants);
   std::set<const TracedStorage *> left;
   launch.operands.reserve(arguments.size());
-  separate(arguments, where);
   for (LaunchArgument &argument : arguments) {
     LaunchOperand operand;
     operand.name = argument.name;

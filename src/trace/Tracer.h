@@ -212,9 +212,6 @@ public:
     graph::Access access = graph::Access::None;
     bool unknownAccess = false;
   };
-  /// What is written is written where operands lie: what `copy_` gave two tensors as one value
-  /// becomes two.
-  void separate(const std::vector<LaunchArgument> &arguments, const SourceLocation &where);
   void launch(std::vector<graph::LaunchVariant> variants, std::vector<LaunchArgument> arguments,
               const std::string &name, const SourceLocation &where);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Conversions between element types (and, in name, devices).
+/// Conversions between element types. All of a program is on one device, which calls that name one
+/// do not change.
 #include "graph/ops/Families.h"
 
 namespace pellucid::graph {
 
 namespace {
-TensorType converted(const OperatorCall &call, DataType dtype, Device device) {
+TensorType converted(const OperatorCall &call, DataType dtype) {
   const TensorType &self = call.tensor("self");
-  TensorType result(dtype, self.shape, device);
+  TensorType result(dtype, self.shape, self.device);
   result.strides = preservedStrides(self, call.symbols);
   return result;
 }
@@ -16,12 +17,9 @@ std::vector<ResultType> castFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   auto optional = [&](std::string_view name) { return call.op.schema.indexOf(name).has_value(); };
   DataType dtype = optional("dtype") ? call.dtype("dtype").value_or(self.dtype) : self.dtype;
-  Device device = optional("device") ? call.device("device").value_or(self.device) : self.device;
-  if (optional("other") && call.value("other")) {
+  if (optional("other") && call.value("other"))
     dtype = call.tensor("other").dtype;
-    device = call.tensor("other").device;
-  }
-  return {converted(call, dtype, device)};
+  return {converted(call, dtype)};
 }
 
 /// Nothing changes: the same tensor.
@@ -31,8 +29,7 @@ Aliasing castAliasing(const OperatorCall &call) {
     return Aliasing::Fresh;
   const TensorType &self = call.tensor("self");
   TensorType result = std::get<TensorType>(castFake(call)[0]);
-  return result.dtype == self.dtype && result.device == self.device ? Aliasing::Same
-                                                                    : Aliasing::Fresh;
+  return result.dtype == self.dtype ? Aliasing::Same : Aliasing::Fresh;
 }
 
 std::vector<ResultType> bitcastFake(const OperatorCall &call) {
@@ -45,7 +42,7 @@ std::vector<ResultType> bitcastFake(const OperatorCall &call) {
               std::to_string(byteSize(dtype)) + "; other sizes are not supported yet");
   if (dtype != self.dtype && (dtype == DataType::Bool || self.dtype == DataType::Bool))
     call.fail("does not view bool as another type, or another type as bool; compare with 0");
-  return {converted(call, dtype, self.device)};
+  return {converted(call, dtype)};
 }
 
 /// A copy of the bits. That it is the operand's memory is the tracer's matter, which knows what

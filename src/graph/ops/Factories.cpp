@@ -30,8 +30,7 @@ std::vector<ResultType> sizedFake(const OperatorCall &call) {
   for (const Expr &dim : size)
     if (call.symbols.prove(less(dim, 0)) == true)
       call.fail("expects sizes that are not negative, got " + shapeText(size));
-  TensorType result(call.dtype("dtype").value_or(defaultType(call)), size,
-                    call.device("device").value_or(Device{}));
+  TensorType result(call.dtype("dtype").value_or(defaultType(call)), size);
   checkFill(call, result.dtype);
   if (call.op.schema.indexOf("stride")) {
     result.strides = call.integers("stride");
@@ -49,13 +48,10 @@ std::vector<ResultType> sizedFake(const OperatorCall &call) {
 std::vector<ResultType> likeFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   DataType dtype = self.dtype;
-  Device device = self.device;
-  if (call.op.schema.indexOf("dtype")) {
+  if (call.op.schema.indexOf("dtype"))
     dtype = call.dtype("dtype").value_or(dtype);
-    device = call.device("device").value_or(device);
-  }
   checkFill(call, dtype);
-  TensorType result(dtype, self.shape, device);
+  TensorType result(dtype, self.shape, self.device);
   bool contiguous = call.op.schema.indexOf("memory_format") &&
                     call.string("memory_format") == "contiguous_format";
   if (!contiguous)
@@ -66,8 +62,7 @@ std::vector<ResultType> likeFake(const OperatorCall &call) {
 std::vector<ResultType> newFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   checkFill(call, call.dtype("dtype").value_or(self.dtype));
-  return {TensorType(call.dtype("dtype").value_or(self.dtype), call.integers("size"),
-                     call.device("device").value_or(self.device))};
+  return {TensorType(call.dtype("dtype").value_or(self.dtype), call.integers("size"), self.device)};
 }
 
 /// ceil((end - start) / step) elements; integers when all three are.
@@ -98,8 +93,7 @@ std::vector<ResultType> arangeFake(const OperatorCall &call) {
     count = Expr(static_cast<int64_t>(n));
   }
   DataType fallback = integers ? DataType::Int64 : DataType::Float32;
-  return {TensorType(call.dtype("dtype").value_or(fallback), {count},
-                     call.device("device").value_or(Device{}))};
+  return {TensorType(call.dtype("dtype").value_or(fallback), {count})};
 }
 
 struct Row {

@@ -52,15 +52,14 @@ TensorType sizedType(const OperatorCall &call, DataType fallback) {
   for (const Expr &dim : size)
     if (call.symbols.prove(less(dim, 0)) == true)
       call.fail("expects sizes that are not negative, got " + shapeText(size));
-  return TensorType(call.dtype("dtype").value_or(fallback), size,
-                    call.device("device").value_or(Device{}));
+  return TensorType(call.dtype("dtype").value_or(fallback), size);
 }
 
 TensorType likeType(const OperatorCall &call, const char *like = "self") {
   const TensorType &self = call.tensor(like);
   bool given = call.op.schema.indexOf("dtype").has_value();
   TensorType result(given ? call.dtype("dtype").value_or(self.dtype) : self.dtype, self.shape,
-                    given ? call.device("device").value_or(self.device) : self.device);
+                    self.device);
   bool contiguous = call.op.schema.indexOf("memory_format") &&
                     call.string("memory_format") == "contiguous_format";
   if (!contiguous)
@@ -351,8 +350,7 @@ std::vector<ResultType> permutationFake(const OperatorCall &call) {
   checkGenerator(call);
   if (call.symbols.prove(less(call.integer("n"), 0)) == true)
     call.fail("expects a count that is not negative, got " + toString(call.at("n")));
-  return {TensorType(call.dtype("dtype").value_or(DataType::Int64), {call.integer("n")},
-                     call.device("device").value_or(Device{}))};
+  return {TensorType(call.dtype("dtype").value_or(DataType::Int64), {call.integer("n")})};
 }
 
 /// Same type as self; probabilities are floats, what they are written into may be anything.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/graph/InlineOperators.h"
 
+#include "graph/FakeRules.h"
 #include "support/CrashHandler.h"
 
 #include <unordered_map>
@@ -159,28 +160,187 @@ static bool isDecomposed(const Operator &op) {
           op.kind == Scatter || (op.kind == RowKernel && op.row.isReduced()));
 }
 
-void decomposeComposites(Program &program, const OperatorRegistry &registry) {
-  for (bool again = true; again;) {
-    again = false;
-    for (Node &node : program.main) {
-      if (!node.isCall() || node.isLaunch())
+namespace {
+
+/// Which values of a graph lie in one memory, and which launches see which memory.
+class Memories {
+public:
+  Memories(const Program &program, const OperatorRegistry &r)
+      : registry(r), symbols(program.symbols) {
+    for (const Node &node : program.main) {
+      if (node.isLaunch()) {
+        addLaunch(node);
         continue;
-      const Operator *op = registry.find(node.target());
-      if (!op || !isDecomposed(*op))
-        continue;
-      Working work("decomposing", node.target(), &node.location);
-      program.main.setInsertionPoint(&node);
-      program.main.setLocation(node.location);
-      std::vector<Value *> values = decompose(program.main, node, registry, program.symbols);
-      if (values.empty())
-        continue;
+      }
+      const Value *from = seenThrough(node);
       for (size_t r = 0; r < node.resultCount(); ++r)
-        program.main.replaceAllUses(node.result(r), values[r]);
-      program.main.erase(&node);
-      again = true;
+        if (node.result(r)->isTensor())
+          add(node.result(r), r == 0 ? from : nullptr);
     }
   }
-  program.main.setInsertionPoint(nullptr);
+
+  /// Whether some launch that writes to one of them sees the other, too.
+  bool meet(const Value *a, const Value *b) {
+    uint32_t first = find(a), second = find(b);
+    if (first == second)
+      return false;
+    if (seen[first].size() > seen[second].size())
+      std::swap(first, second);
+    for (const auto &[launch, isWritten] : seen[first])
+      if (auto other = seen[second].find(launch);
+          other != seen[second].end() && (isWritten || other->second))
+        return true;
+    return false;
+  }
+
+  void join(const Value *a, const Value *b) {
+    uint32_t from = find(a), to = find(b);
+    if (from == to)
+      return;
+    if (seen[from].size() > seen[to].size())
+      std::swap(from, to);
+    for (const auto &[launch, isWritten] : seen[from])
+      seen[to][launch] |= isWritten;
+    seen[from].clear();
+    parents[from] = to;
+  }
+
+private:
+  /// The operand whose memory the first result is, or may be; null where it is memory of its own.
+  const Value *seenThrough(const Node &node) const {
+    if (!node.isCall() || node.isLaunch() || node.args().empty() || node.body)
+      return nullptr;
+    const Operator *op = registry.find(node.target());
+    const Value *first = node.arg(0).value();
+    if (!op || !first || !first->isTensor())
+      return nullptr;
+    if (op->kind == Operator::Kind::View)
+      return first;
+    std::optional<OperatorCall> call =
+        op->aliasing ? callOf(node, registry, symbols) : std::nullopt;
+    return call && op->aliasing(*call) != Aliasing::Fresh ? first : nullptr;
+  }
+
+  void add(const Value *value, const Value *from) {
+    if (from && numbers.count(from)) {
+      numbers[value] = numbers[from];
+      return;
+    }
+    numbers[value] = static_cast<uint32_t>(parents.size());
+    parents.push_back(static_cast<uint32_t>(parents.size()));
+    seen.emplace_back();
+  }
+
+  /// Written operands that share memory leave results that do.
+  void addLaunch(const Node &node) {
+    const Launch &launch = *node.launch();
+    for (const LaunchOperand &operand : launch.operands)
+      if (const Value *value = operand.value.value(); value && value->isTensor())
+        seen[find(value)][&node] |= writes(operand.access);
+    std::unordered_map<uint32_t, const Value *> results;
+    for (size_t r = 0; r < node.resultCount(); ++r) {
+      uint32_t memory = find(launch.operands[launch.resultOperands[r]].value.value());
+      add(node.result(r), results.try_emplace(memory, node.result(r)).first->second);
+    }
+  }
+
+  uint32_t find(const Value *value) {
+    uint32_t number = numbers.at(value);
+    while (parents[number] != number)
+      number = parents[number] = parents[parents[number]];
+    return number;
+  }
+
+  const OperatorRegistry &registry;
+  const SymbolTable &symbols;
+  std::unordered_map<const Value *, uint32_t> numbers;
+  std::vector<uint32_t> parents;
+  std::vector<std::unordered_map<const Node *, bool>> seen; ///< launch -> whether it writes there
+};
+
+/// Opens composites. What makes a tensor with the contents of an operand is opened into that
+/// operand, as values do not change; but launches write where their operands lie, and one that is
+/// given both must find two memories.
+class Decomposition {
+public:
+  Decomposition(Program &p, const OperatorRegistry &r) : program(p), registry(r) {}
+
+  void run() {
+    for (bool again = true; again;) {
+      again = false;
+      for (Node &node : program.main)
+        again |= open(node);
+    }
+    dropCopies();
+    program.main.setInsertionPoint(nullptr);
+  }
+
+private:
+  bool open(Node &node) {
+    if (!node.isCall() || node.isLaunch())
+      return false;
+    const Operator *op = registry.find(node.target());
+    if (!op || !isDecomposed(*op))
+      return false;
+    Working work("decomposing", node.target(), &node.location);
+    program.main.setInsertionPoint(&node);
+    program.main.setLocation(node.location);
+    std::vector<Value *> values = decompose(program.main, node, registry, program.symbols);
+    if (values.empty())
+      return false;
+    for (size_t r = 0; r < node.resultCount(); ++r)
+      program.main.replaceAllUses(node.result(r), inMemoryOf(node, *op, r, values[r]));
+    program.main.erase(&node);
+    return true;
+  }
+
+  /// A copy, for now, where the value is an operand's and the result would be a tensor of its own.
+  Value *inMemoryOf(const Node &node, const Operator &op, size_t result, Value *value) {
+    bool isOperand = false;
+    node.forEachOperand([&](const Value *operand) { isOperand |= operand == value; });
+    if (!isOperand || !value->isTensor() || !makesTensor(node, op, result))
+      return value;
+    Node *copy = emitCall(program.main, registry, program.symbols, "aten.clone.default",
+                          {Argument(value)}, {}, node.location);
+    if (copy->result()->type() != value->type()) {
+      program.main.erase(copy);
+      return value;
+    }
+    copies.push_back(copy);
+    return copy->result();
+  }
+
+  bool makesTensor(const Node &node, const Operator &op, size_t result) const {
+    if (result < op.schema.returns.size() && !op.schema.returns[result].type.alias.empty())
+      return false;
+    std::optional<OperatorCall> call =
+        op.aliasing ? callOf(node, registry, program.symbols) : std::nullopt;
+    return !call || op.aliasing(*call) == Aliasing::Fresh;
+  }
+
+  void dropCopies() {
+    if (copies.empty())
+      return;
+    Memories memories(program, registry);
+    for (Node *copy : copies) {
+      Value *source = copy->arg(0).value();
+      if (memories.meet(copy->result(), source))
+        continue;
+      memories.join(copy->result(), source);
+      program.main.replaceAllUses(copy->result(), source);
+      program.main.erase(copy);
+    }
+  }
+
+  Program &program;
+  const OperatorRegistry &registry;
+  std::vector<Node *> copies;
+};
+
+} // namespace
+
+void decomposeComposites(Program &program, const OperatorRegistry &registry) {
+  Decomposition(program, registry).run();
 }
 
 void detachEmptyTensors(Program &program, const OperatorRegistry &registry) {

@@ -269,6 +269,11 @@ print("done", y.is_cuda)
             "cuda=cpu",
         )
 
+    def test_factories_in_what_is_traced(self):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "devices", "factories.py")
+        done = subprocess.run([PROGRAM, "exec", "--device", "cuda=cpu", path], capture_output=True, text=True, timeout=900)
+        self.assertEqual(done.stdout, "right\n", done.stderr)
+
     def test_a_parameter_with_an_options_name(self):
         self.prints(
             "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x, B: tl.constexpr, num_stages: tl.constexpr):\n"

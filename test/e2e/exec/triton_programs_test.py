@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scripts use of Triton beside kernels: addresses, the host's descriptors, the profiler, modules of checkouts. usage: triton_programs_test.py PELLUCID"""
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,29 @@ class Programs(unittest.TestCase):
     def test_held_twice(self):
         done = self.program("held_twice")
         self.assertEqual(done.stdout, "right\n", done.stderr)
+
+    def test_held_twice_in_a_saved_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/m.py", "w") as file:
+                file.write(
+                    "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(a, b, n, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n"
+                    "    x = tl.load(a + i, i < n)\n    tl.store(a + i, x + 1, i < n)\n    tl.store(b + i, x - 1, i < n)\n\n"
+                    "def f(x):\n    y = x * 2\n    v, w = torch.empty_like(y), torch.empty_like(y)\n    v.copy_(y)\n    w.copy_(v)\n"
+                    "    k[(1,)](y, w, 12, BLOCK=16)\n    return y, v, w\n"
+                )
+            for words in (
+                ["export", "m.py:f", "--input", "x=f32[3,4]", "-o", "p.plp"],
+                ["compile", "p.plp", "-o", "p.plc"],
+                ["run", "p.plc", "--input", "x=@x.npy", "--output", "y.npy", "--output", "v.npy", "--output", "w.npy"],
+            ):
+                with open(folder + "/x.npy", "wb") as file:
+                    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }".ljust(117) + "\n"
+                    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<12f", *range(12)))
+                done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=300, cwd=folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            for name, more in (("y", 1), ("v", 0), ("w", -1)):
+                with open(f"{folder}/{name}.npy", "rb") as file:
+                    self.assertEqual(struct.unpack("<12f", file.read()[-48:]), tuple(2.0 * i + more for i in range(12)), name)
 
     def test_descriptors(self):
         done = self.program("descriptors")

@@ -10,6 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 namespace pellucid::passes {
 namespace {
 
@@ -200,6 +203,133 @@ TEST_F(PassesTest, producersOfAnotherShapeStayOutside) {
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(nodes[0]->target(), "aten.exp.default");
   EXPECT_EQ(nodes[1], sum->producer());
+}
+
+/// Which operands of launches are one memory, as far as a write shows it, by what operators say:
+/// views are their operand, all else is memory of its own.
+class WrittenTogether {
+public:
+  explicit WrittenTogether(const Program &program) {
+    for (const Node &node : program.main) {
+      if (node.isLaunch())
+        note(node);
+      else if (node.resultCount() && node.isCall() && node.calls("aten.view.default"))
+        memory[node.result()] = memory.at(node.arg(0).value());
+      else if (node.resultCount())
+        memory[node.result()] = next++;
+    }
+  }
+  std::vector<std::string> pairs;
+
+private:
+  void note(const Node &node) {
+    const std::vector<LaunchOperand> &operands = node.launch()->operands;
+    for (size_t i = 0; i < operands.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if ((writes(operands[i].access) || writes(operands[j].access)) &&
+            memory.at(operands[i].value.value()) == memory.at(operands[j].value.value()))
+          pairs.push_back(node.name() + " " + std::to_string(j) + " " + std::to_string(i));
+    std::map<size_t, size_t> moved;
+    for (size_t r = 0; r < node.resultCount(); ++r) {
+      size_t before = memory.at(operands[node.launch()->resultOperands[r]].value.value());
+      memory[node.result(r)] = moved.try_emplace(before, next++).first->second;
+    }
+  }
+  std::map<const Value *, size_t> memory;
+  size_t next = 0;
+};
+
+class CopiesTest : public PassesTest {
+protected:
+  Value *copyOf(Value *value) { return call("aten.copy.default", {x, value}); }
+  Value *viewOf(Value *value) {
+    return call("aten.view.default", {value, Argument::List{Expr::symbol("b"), 8}});
+  }
+  Node *launch(const std::vector<std::pair<Value *, Access>> &operands) {
+    Launch launch;
+    launch.variants.emplace_back();
+    for (auto [value, access] : operands) {
+      launch.operands.emplace_back();
+      launch.operands.back().name = "p" + std::to_string(launch.operands.size());
+      launch.operands.back().value = Argument(value);
+      launch.operands.back().access = access;
+    }
+    return program.main.launch(std::move(launch), "launch");
+  }
+  size_t copiesLeft() {
+    decomposeComposites(program, registry);
+    std::vector<std::string> left = targets();
+    return static_cast<size_t>(std::count(left.begin(), left.end(), "aten.clone.default"));
+  }
+};
+
+// A launch writes where its operands lie: one value in two memories would be one memory.
+TEST_F(CopiesTest, aCopyStaysWhereALaunchWritesBesideItsSource) {
+  Node *apart = launch({{x, Access::Read}, {copyOf(x), Access::ReadWrite}});
+  output({apart->result()});
+  EXPECT_EQ(copiesLeft(), 1u);
+}
+
+TEST_F(CopiesTest, aCopyOfACopyIsAMemoryOfItsOwn) {
+  Value *one = copyOf(x), *two = copyOf(one);
+  Node *apart =
+      launch({{viewOf(x), Access::Write}, {one, Access::Read}, {viewOf(two), Access::Write}});
+  output({apart->result(0), apart->result(1)});
+  EXPECT_EQ(copiesLeft(), 2u);
+}
+
+TEST_F(CopiesTest, whatIsOnlyReadIsNotCopied) {
+  Value *one = copyOf(x);
+  Node *reads = launch({{x, Access::Read}, {one, Access::Read}});
+  Node *writes = launch({{copyOf(one), Access::ReadWrite}});
+  static_cast<void>(reads);
+  output({writes->result()});
+  EXPECT_EQ(copiesLeft(), 0u);
+}
+
+// Random programs of copies, views and launches: before and after, the same operands share memory.
+TEST_F(CopiesTest, launchesFindTheMemoriesThatTheProgramSays) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    program = Program();
+    program.symbols.declare("b", {{1, 64}, 1, {}});
+    x = program.main.placeholder("x", TensorType(DataType::Float32, {Expr::symbol("b"), 8}));
+    program.inputs.push_back({InputSpec::Kind::UserInput, "x", {}, true});
+    uint64_t state = seed;
+    auto draw = [&](size_t below) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      return static_cast<size_t>(state >> 33) % below;
+    };
+    std::vector<Value *> values{x};
+    for (size_t step = 0; step < 14; ++step) {
+      Value *one = values[draw(values.size())];
+      switch (draw(5)) {
+      case 0:
+      case 1:
+        values.push_back(copyOf(one));
+        break;
+      case 2:
+        values.push_back(viewOf(one));
+        break;
+      case 3:
+        values.push_back(call("aten.relu.default", {one}));
+        break;
+      default: {
+        std::vector<std::pair<Value *, Access>> operands;
+        for (size_t i = 0; i < 2 + draw(2); ++i)
+          operands.emplace_back(values[draw(values.size())],
+                                draw(3) ? Access::ReadWrite : Access::Read);
+        Node *node = launch(operands);
+        for (size_t r = 0; r < node->resultCount(); ++r)
+          values.push_back(node->result(r));
+      }
+      }
+    }
+    output({values.back()});
+    std::vector<std::string> before = WrittenTogether(program).pairs;
+    decomposeComposites(program, registry);
+    EXPECT_EQ(WrittenTogether(program).pairs, before) << seed;
+    EXPECT_EQ(program.main.verify(), std::vector<std::string>{}) << seed;
+  }
 }
 
 /// One random call from the graph to buffers; the number of kernels, or nothing where it is
