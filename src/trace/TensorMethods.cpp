@@ -150,8 +150,8 @@ h::Value onDevice(TensorObject &self, h::Interpreter &interpreter, Device device
 
 namespace {
 
-/// `to(dtype)`, `to(device, dtype)`, `to(other)`, each with non_blocking and copy after it. Every
-/// tensor of a trace is on the trace's device.
+/// `to(dtype)`, `to(device, dtype)`, `to(other)`, each with non_blocking and copy after it. Of a
+/// model every tensor is on one device; a script sees several, in what it traces too.
 h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::CallArgs &args) {
   static const h::Signature ofType("dtype, non_blocking=False, copy=False, *, memory_format=None");
   static const h::Signature ofOther("other, non_blocking=False, copy=False, *, memory_format=None");
@@ -174,7 +174,7 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
   } else {
     a = ofDevice.bind(interpreter, "to", args);
     type = dtypeOf(interpreter, a[1], "to").value_or(type);
-    if (isEager(self.tracer))
+    if (self.tracer.recorder)
       device = deviceAsked(self.tracer, interpreter, a[0]);
     a.erase(a.begin());
   }
@@ -183,7 +183,7 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
     interpreter.refuse("tensors in the memory format " + interpreter.str(a[3]) +
                        " are not supported; leave memory_format out");
   h::Value result = castTo(self, interpreter, type);
-  bool moves = device && isEager(self.tracer) && *device != self.tensor.storage->device;
+  bool moves = device && self.tracer.recorder && *device != self.tensor.storage->device;
   if (moves)
     result = onDevice(*result.as<TensorObject>(), interpreter, *device);
   if (interpreter.truth(a[2]) && type == self.tensor.type.dtype && !moves)
@@ -358,11 +358,11 @@ const NamedMethod methods[] = {
     {"bool", nullptr, "memory_format=None", methodCast<DataType::Bool>},
     {"cpu", nullptr, "memory_format=None",
      [](TensorObject &self, h::Interpreter &i, Bound &) {
-       return isEager(self.tracer) ? onDevice(self, i, {}) : selfOf(self);
+       return self.tracer.recorder ? onDevice(self, i, {}) : selfOf(self);
      }},
     {"cuda", nullptr, "device=None, non_blocking=False, memory_format=None",
      [](TensorObject &self, h::Interpreter &i, Bound &a) {
-       if (!isEager(self.tracer))
+       if (!self.tracer.recorder)
          return selfOf(self);
        auto device = deviceAsked(self.tracer, i, a[0].isNone() ? h::Value("cuda") : a[0]);
        return onDevice(self, i, *device);
