@@ -306,6 +306,31 @@ NewStrides elementwiseStrides(const std::vector<Expr> &shape,
   return {stridesInOrder(shape, sorted), order.known};
 }
 
+bool suggestsChannelsLast(const TensorType &type, const SymbolTable &symbols) {
+  size_t rank = type.rank();
+  if ((rank != 4 && rank != 5) || type.isContiguous(symbols) ||
+      symbols.proveEqual(type.strides[1], 0))
+    return false;
+  Expr least = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    size_t dim = i == 0 ? 1 : i + 1 < rank ? rank - i : 0;
+    const Expr &stride = type.strides[dim];
+    if (symbols.prove(symbolic::lessEqual(least, stride)) != true ||
+        symbols.proveEqual(type.shape[dim], 0) ||
+        (dim == 0 && symbols.proveEqual(least, type.strides[1])))
+      return false;
+    least = symbols.proveEqual(type.shape[dim], 1) ? stride : stride * type.shape[dim];
+  }
+  return true;
+}
+
+std::vector<Expr> channelsLastStrides(std::vector<Expr> shape) {
+  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  std::vector<Expr> strides = contiguousStrides(shape);
+  std::rotate(strides.begin() + 1, strides.end() - 1, strides.end());
+  return strides;
+}
+
 std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols) {
   const TensorType *only = &type;
   return elementwiseStrides(type.shape, {&only, 1}, symbols).strides;
@@ -329,9 +354,11 @@ bool hasKnownStrides(const OperatorCall &call) {
     return true;
   if (call.op.kind == Operator::Kind::Factory && !name.ends_with("_like"))
     return true;
-  // These clone to row-major strides, or have their operands in another order.
-  bool elementwise =
-      call.op.kind == Operator::Kind::Pointwise && name != "masked_fill" && name != "rsub";
+  // Row-major whatever their operands are.
+  if (name == "masked_fill" || name.ends_with("softmax"))
+    return true;
+  // It has its operands in another order.
+  bool elementwise = call.op.kind == Operator::Kind::Pointwise && name != "rsub";
   bool preserving = name == "clone" || name == "sort" || name.ends_with("_like");
   if (!elementwise && !preserving)
     return false;
@@ -610,7 +637,9 @@ std::vector<ResultType> pointwiseFake(const OperatorCall &call) {
   checkDivisor(call, chooseCase(call, types.compute), types.common);
   checkNumbers(call, types.common);
   TensorType result(types.result, shape, placed->device);
-  result.strides = elementwiseStrides(shape, operands, call.symbols).strides;
+  // A row-major copy is what is filled.
+  if (call.op.schema.name != "masked_fill")
+    result.strides = elementwiseStrides(shape, operands, call.symbols).strides;
   return {result};
 }
 

@@ -53,6 +53,11 @@ struct NewStrides {
 NewStrides elementwiseStrides(const std::vector<Expr> &shape,
                               std::span<const TensorType *const> operands,
                               const SymbolTable &symbols);
+/// What PyTorch's suggest_memory_format() says: the channels of images (4 dims) or volumes (5) lie
+/// innermost, in slices of such tensors too.
+bool suggestsChannelsLast(const TensorType &type, const SymbolTable &symbols);
+/// Those of a tensor of that shape whose channels lie innermost.
+std::vector<Expr> channelsLastStrides(std::vector<Expr> shape);
 /// Dense, with the dims in the order that they have in `type`.
 std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols);
 /// Whether a fresh result has the strides that PyTorch gives it for every size.

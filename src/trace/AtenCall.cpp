@@ -324,7 +324,7 @@ private:
 };
 } // namespace
 
-static bool isInOurText(const SourceLocation &where) {
+bool isInOurText(const SourceLocation &where) {
   return where.file && where.file->path().starts_with("<");
 }
 

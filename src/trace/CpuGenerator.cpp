@@ -137,8 +137,8 @@ public:
       return isSingle() ? DrawnValues{{}, {}, singleUniforms(draw.a, draw.b)}
                         : DrawnValues{uniforms(draw.a, draw.b), {}};
     case HostDraw::Kind::Normal:
-      return isSingle() && count >= 16 ? DrawnValues{{}, {}, singleNormals(draw.a, draw.b)}
-                                       : DrawnValues{normals(draw.a, draw.b), {}};
+      return isSingle() && inBlocks() ? DrawnValues{{}, {}, singleNormals(draw.a, draw.b)}
+                                      : DrawnValues{normals(draw.a, draw.b), {}};
     case HostDraw::Kind::TruncatedNormal:
       return {truncatedNormals(), {}};
     case HostDraw::Kind::Exponential:
@@ -176,7 +176,7 @@ public:
       return state.engine.skip(2 * count);
     case HostDraw::Kind::Normal:
     case HostDraw::Kind::Orthogonal:
-      if (count < 16)
+      if (!inBlocks())
         break;
       return state.engine.skip(
           (drawsForRest() ? count + (count % 16 ? 16 : 0) : (count + 15) / 16 * 16) *
@@ -188,6 +188,7 @@ public:
   }
 
 private:
+  bool inBlocks() const { return count >= 16 && !draw.isScattered; }
   double doubleUniform() {
     return static_cast<double>(state.engine.next64() & ((uint64_t(1) << 53) - 1)) * 0x1p-53;
   }
@@ -387,7 +388,7 @@ private:
   }
 
   std::vector<double> normals(double mean, double deviation) {
-    if (count < 16)
+    if (!inBlocks())
       return each([&] { return oneNormal(mean, deviation); });
     if (isSingle()) {
       std::vector<float> singles = singleNormals(mean, deviation);

@@ -59,6 +59,8 @@ struct HostDraw {
   std::shared_ptr<const std::vector<double>> of = nullptr; ///< one number per element
   int64_t base = 0;
   uint64_t range = 0;
+  /// Into memory that is not row by row, where normal numbers come one by one.
+  bool isScattered = false;
   size_t mark = 0; ///< Return: which draw
 
   int64_t numel() const;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
+#include "graph/FakeRules.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_set>
 
 namespace pellucid::trace {
@@ -126,6 +128,31 @@ h::Value newTensor(Tracer &tracer, h::Interpreter &interpreter, HostDraw draw,
   TensorType type(draw.dtype, std::vector<Expr>(draw.shape.begin(), draw.shape.end()));
   Initializer initializer = drawn(tracer, interpreter, std::move(draw), generator);
   return tensorValue(tracer, tracer.unbound(type, std::move(initializer)));
+}
+
+/// A draw for a new tensor that lies as `like` does: numbers come in the order of the memory.
+h::Value newTensorLike(const TensorObject &like, h::Interpreter &interpreter, HostDraw draw,
+                       const h::Value &generator) {
+  Tracer &tracer = like.tracer;
+  const TensorType &type = like.tensor.type;
+  std::vector<Expr> strides = preservedStrides(type, tracer.symbols());
+  if (strides == contiguousStrides(type.shape))
+    return newTensor(tracer, interpreter, std::move(draw), generator);
+  // The dims from the outermost in memory, and where each of the tensor's is among them.
+  std::vector<size_t> order(type.rank());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return strides[a].constantOr(0) > strides[b].constantOr(0);
+  });
+  std::vector<int64_t> shape = draw.shape;
+  h::List back(type.rank());
+  for (size_t i = 0; i < order.size(); ++i) {
+    draw.shape[i] = shape[order[i]];
+    back[order[i]] = h::Value(static_cast<int64_t>(i));
+  }
+  draw.isScattered = true;
+  h::Value drawn = newTensor(tracer, interpreter, std::move(draw), generator);
+  return callAten(tracer, interpreter, "permute", argsOf({drawn, h::Value::list(std::move(back))}));
 }
 
 /// The draw becomes the tensor's contents.
@@ -392,7 +419,11 @@ std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
     return normalOf(tracer, a);
   if (std::optional<HostDraw> draw = drawing(a)) {
     a.refuse({"out", "layout", "memory_format"});
-    return besideLike(newTensor(tracer, interpreter, std::move(*draw), a.generator()), likeOf(a));
+    const TensorObject *like = likeOf(a);
+    return besideLike(a.name.ends_with("_like") && like
+                          ? newTensorLike(*like, interpreter, std::move(*draw), a.generator())
+                          : newTensor(tracer, interpreter, std::move(*draw), a.generator()),
+                      like);
   }
   if (auto dropped = droppedOnHost(tracer, interpreter, a))
     return dropped;

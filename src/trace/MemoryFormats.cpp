@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/MemoryFormats.h"
 
+#include "graph/FakeRules.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pellucid::trace {
 
@@ -79,6 +81,57 @@ h::Value inFormat(TensorObject &self, h::Interpreter &interpreter, const h::Valu
   h::Value made = callAten(self.tracer, interpreter, "clone",
                            argsOf({inMemory}, {{"memory_format", h::Value("contiguous_format")}}));
   return permuted(self.tracer, interpreter, made, rank, false);
+}
+
+static bool keepsFormat(std::string_view name, size_t rank) {
+  static const std::set<std::string_view>
+      ofImages = {"max_pool2d",           "max_pool2d_with_indices",
+                  "avg_pool2d",           "adaptive_avg_pool2d",
+                  "_adaptive_avg_pool2d", "adaptive_max_pool2d",
+                  "upsample_nearest2d",   "_upsample_nearest_exact2d",
+                  "upsample_bilinear2d",  "_upsample_bilinear2d_aa",
+                  "upsample_bicubic2d",   "_upsample_bicubic2d_aa",
+                  "pixel_shuffle",        "pixel_unshuffle",
+                  "channel_shuffle",      "native_channel_shuffle",
+                  "reflection_pad2d",     "replication_pad2d"},
+      ofVolumes = {"max_pool3d", "max_pool3d_with_indices", "upsample_nearest3d",
+                   "_upsample_nearest_exact3d", "upsample_trilinear3d"},
+      ofBoth = {"group_norm", "native_group_norm", "pad", "constant_pad_nd", "roll", "lerp"};
+  return ofBoth.count(name) || (rank == 4 ? ofImages : ofVolumes).count(name);
+}
+
+h::Value inFormatOf(h::Interpreter &interpreter, std::string_view name, TensorObject &self,
+                    const h::Value &result) {
+  const TensorType &type = self.tensor.type;
+  size_t rank = type.rank();
+  if ((rank != 4 && rank != 5) || type.isContiguous(self.tracer.symbols()) ||
+      !keepsFormat(name, rank) || !suggestsChannelsLast(type, self.tracer.symbols()))
+    return result;
+  if (result.isTuple()) {
+    h::Tuple all;
+    for (const h::Value &element : result.tuple())
+      all.push_back(inFormatOf(interpreter, name, self, element));
+    return h::Value::tuple(std::move(all));
+  }
+  auto *made = result.as<TensorObject>();
+  if (!made || made->tensor.type.rank() != rank)
+    return result;
+  h::Value format(rank == 4 ? "channels_last" : "channels_last_3d");
+  h::Value laid = result;
+  const std::vector<Expr> &shape = made->tensor.type.shape;
+  bool isPixel = shape[2].constant() == 1 && shape[3].constant() == 1;
+  if (isPixel && name.ends_with("adaptive_avg_pool2d"))
+    // The strides of one pixel are those of its channels.
+    laid = permuted(
+        self.tracer, interpreter,
+        callAten(self.tracer, interpreter, "view",
+                 argsOf({result, h::Value::list({h::Value::integer(shape[0]), h::Value(1),
+                                                 h::Value(1), h::Value::integer(shape[1])})})),
+        rank, false);
+  else
+    laid = inFormat(*made, interpreter, format);
+  laid.as<TensorObject>()->tensor.storage->stridesKnown = true;
+  return laid;
 }
 
 std::optional<h::Value> callInFormat(Tracer &tracer, h::Interpreter &interpreter,

@@ -14,6 +14,9 @@ bool isInFormat(host::Interpreter &, const TensorObject &, const host::Value &fo
 /// x.contiguous(memory_format=format); `copies`: also of what lies so already.
 host::Value inFormat(TensorObject &, host::Interpreter &, const host::Value &format,
                      bool copies = false);
+/// What the composite `name` gives for `self` lies as PyTorch has it: some keep channels innermost.
+host::Value inFormatOf(host::Interpreter &, std::string_view name, TensorObject &self,
+                       const host::Value &result);
 /// A call of ATen with memory_format=channels_last; nullopt where none is asked for.
 std::optional<host::Value> callInFormat(Tracer &, host::Interpreter &, const std::string &name,
                                         const host::CallArgs &args);

@@ -276,6 +276,9 @@ std::optional<h::Value> TensorObject::getAttr(h::Interpreter &interpreter, std::
                           return call(*self, i, args);
                         });
   }
+  // Operators and functions of torch are methods where PyTorch has them so.
+  if (!isPytorchName("torch.Tensor", name) && !isInOurText(interpreter.location()))
+    return std::nullopt;
   if (tracer.recorder)
     if (auto function = eagerFunction(interpreter, method))
       return h::nativeRaw("torch.Tensor." + method,

@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/Autocast.h"
+#include "trace/MemoryFormats.h"
 #include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorObject.h"
@@ -88,13 +89,15 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
     forEachTensor(value, look);
   for (const auto &[key, value] : args.keywords)
     forEachTensor(value, look);
+  h::Value first = args.positional.empty() ? h::Value() : args.positional.front();
   h::Value result = interpreter.call(function, std::move(args));
   forEachTensor(result, [&](TensorObject &object) {
     const TracedTensor &tensor = object.tensor;
     if (!given.count(tensor.storage.get()) && tensor.type.rank() > 1)
       tensor.storage->stridesKnown = known && tensor.type.isContiguous(object.tracer.symbols());
   });
-  return result;
+  auto *self = first.as<TensorObject>();
+  return self ? inFormatOf(interpreter, name, *self, result) : result;
 }
 
 void addTorchComposites(h::NativeModules &modules) {

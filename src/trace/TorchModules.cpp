@@ -6,6 +6,7 @@
 #include "trace/HostDraws.h"
 #include "trace/MemoryFormats.h"
 #include "trace/ModuleWalk.h"
+#include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
@@ -315,13 +316,17 @@ h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Val
   return interpreter.truth(a[3]) ? input->assign(interpreter, dropped, "dropout_") : dropped;
 }
 
-/// Attributes that the module lacks are ATen operators of that name; in torch also those that are
-/// written with others (torch.nn.functional often gives its arguments another order).
-void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
+/// Attributes that the module lacks are ATen operators of that name, where PyTorch's has it; in
+/// torch also those that are written with others (torch.nn.functional often gives its arguments
+/// another order).
+void fallBackToAten(h::Module &module, Tracer &tracer, bool isTorch) {
   auto next = module.fallback;
-  module.fallback = [&tracer, next, toComposites](
+  module.fallback = [&tracer, next, isTorch](
                         h::Interpreter &i, std::string_view attribute) -> std::optional<h::Value> {
     std::string name(attribute);
+    if (!isPytorchName(isTorch ? "torch" : "torch.nn.functional", name) &&
+        !isInOurText(i.location()))
+      return next ? next(i, attribute) : std::nullopt;
     if (auto composite = compositeFunction(i, attribute))
       return h::nativeRaw("torch." + name,
                           [name, function = *composite](h::Interpreter &inner, h::CallArgs args) {
@@ -343,7 +348,7 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool toComposites) {
                           [&tracer, name](h::Interpreter &inner, h::CallArgs args) {
                             return callAten(tracer, inner, name, args);
                           });
-    if (toComposites && !atenComposites(i, "aten." + name).empty())
+    if (isTorch && !atenComposites(i, "aten." + name).empty())
       return h::nativeRaw("torch." + name, [name](h::Interpreter &inner, h::CallArgs args) {
         return callAtenPacket(inner, "aten." + name, std::move(args));
       });

@@ -106,15 +106,6 @@ Expr outputSize(const OperatorCall &call, const ConvolutionDims &dims, size_t d)
   return symbolic::floorDiv(padded - reach, dims.stride[d]) + 1;
 }
 
-bool isChannelsLast(const TensorType &type, const SymbolTable &symbols) {
-  if (type.rank() < 4)
-    return false;
-  TensorType moved = type;
-  std::rotate(moved.shape.begin() + 1, moved.shape.begin() + 2, moved.shape.end());
-  std::rotate(moved.strides.begin() + 1, moved.strides.begin() + 2, moved.strides.end());
-  return moved.isContiguous(symbols) && !type.isContiguous(symbols);
-}
-
 std::vector<ResultType> convolutionFake(const OperatorCall &call) {
   ConvolutionDims dims = convolutionDims(call);
   std::vector<Expr> shape{dims.batch, dims.outputChannels};
@@ -124,11 +115,9 @@ std::vector<ResultType> convolutionFake(const OperatorCall &call) {
     return {freshLike(input, input.dtype, {shape.begin() + 1, shape.end()})};
   TensorType result = freshLike(input, input.dtype, shape);
   // The results of operands whose channels lie innermost lie so, too.
-  if (isChannelsLast(input, call.symbols) || isChannelsLast(call.tensor("weight"), call.symbols)) {
-    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-    result.strides = contiguousStrides(shape);
-    std::rotate(result.strides.begin() + 1, result.strides.end() - 1, result.strides.end());
-  }
+  if (suggestsChannelsLast(input, call.symbols) ||
+      suggestsChannelsLast(call.tensor("weight"), call.symbols))
+    result.strides = channelsLastStrides(shape);
   return {result};
 }
 

@@ -105,7 +105,12 @@ std::vector<ResultType> catFake(const OperatorCall &call) {
                 shapeText(first.shape) + " and " + shapeText(next.shape));
     shape[dim] = shape[dim] + next.shape[dim];
   }
-  return {freshLike(first, dtype, shape)};
+  TensorType result = freshLike(first, dtype, shape);
+  if (std::all_of(tensors.begin(), tensors.end(), [&](const Value *v) {
+        return v->type().rank() == first.rank() && suggestsChannelsLast(v->type(), call.symbols);
+      }))
+    result.strides = channelsLastStrides(shape);
+  return {result};
 }
 
 std::vector<ResultType> stackFake(const OperatorCall &call) {

@@ -36,9 +36,7 @@ std::vector<ResultType> softmaxFake(const OperatorCall &call) {
     dtype = DataType::Float32;
   if (!isFloat(dtype))
     call.fail("is not defined for " + std::string(info(dtype).torch));
-  TensorType result = freshLike(self, dtype, self.shape);
-  result.strides = preservedStrides(self, call.symbols);
-  return {result};
+  return {freshLike(self, dtype, self.shape)};
 }
 
 std::vector<Value *> softmaxDecomposition(Graph &graph, const OperatorCall &call,

@@ -288,10 +288,25 @@ private:
     std::vector<Value *> values = decompose(program.main, node, registry, program.symbols);
     if (values.empty())
       return false;
-    for (size_t r = 0; r < node.resultCount(); ++r)
-      program.main.replaceAllUses(node.result(r), inMemoryOf(node, *op, r, values[r]));
+    for (size_t r = 0; r < node.resultCount(); ++r) {
+      Value *value = inMemoryOf(node, *op, r, values[r]);
+      if (node.result(r)->isTensor() && makesTensor(node, *op, r))
+        value = inOrderOf(node, node.result(r)->type(), value);
+      program.main.replaceAllUses(node.result(r), value);
+    }
     program.main.erase(&node);
     return true;
+  }
+
+  /// Row by row, where the result is and what it was opened into follows an operand's strides.
+  Value *inOrderOf(const Node &node, const TensorType &wanted, Value *value) {
+    if (!value->isTensor() || value->type().shape != wanted.shape ||
+        !wanted.isContiguous(program.symbols) || value->type().isContiguous(program.symbols))
+      return value;
+    return emitCall(program.main, registry, program.symbols, "aten.clone.default",
+                    {Argument(value)}, {{"memory_format", Argument("contiguous_format")}},
+                    node.location)
+        ->result();
   }
 
   /// A copy, for now, where the value is an operand's and the result would be a tensor of its own.

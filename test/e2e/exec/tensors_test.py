@@ -50,6 +50,12 @@ class Tensors(unittest.TestCase):
     def test_memory_formats(self):
         self.same("memory_formats")
 
+    def test_memory_formats_kept(self):
+        self.same("memory_formats_kept")
+
+    def test_methods(self):
+        self.same("methods")
+
     def test_modules_walked(self):
         self.same("modules_walked")
 
