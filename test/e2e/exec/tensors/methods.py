@@ -119,7 +119,7 @@ upsample_nearest1d_backward upsample_nearest2d upsample_nearest2d_backward upsam
 upsample_trilinear3d_backward value_selecting_reduction_backward values values_copy vander var var_mean vdot view view_as view_as_complex
 view_as_complex_copy view_as_real view_as_real_copy view_copy vsplit vstack wait warn warnings where xlogy xlogy_ zero zero_ zeros zeros_like zfill
 """.split()
-x = torch.ones(3)
+x = torch.ones(3, 3)
 for name in NAMES:
     print(name, hasattr(x, name), hasattr(torch.Tensor, name), hasattr(torch, name), hasattr(F, name))
 for name in ("gelu", "silu", "conv2d", "linear", "layer_norm"):
