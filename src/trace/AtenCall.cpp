@@ -15,6 +15,7 @@
 #include "trace/RewrittenCalls.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pellucid::trace {
 
@@ -552,6 +553,15 @@ static h::Value writtenValue(h::Interpreter &interpreter, const std::string &nam
   interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
 }
 
+bool isHeldBy(DataType type, const h::Value &number) {
+  unsigned bits = 8 * byteSize(type);
+  bool isSigned = type == DataType::Int8 || type == DataType::Int16 || type == DataType::Int32 ||
+                  type == DataType::Int64;
+  double most = std::exp2(isSigned ? bits - 1 : bits);
+  double value = number.isFloat() ? number.real() : static_cast<double>(number.integer());
+  return value < most && value >= (isSigned ? -most : 0);
+}
+
 /// The operator that gives what `x.NAME_()` writes, where it is not `NAME`.
 static std::string functionalName(const std::string &name) {
   return name == "normal" ? "normal_functional" : name == "bernoulli" ? "pellucid.bernoulli" : name;
@@ -576,6 +586,10 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
     }
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
+    // Other than fill_(), copy_() converts a number that the type does not hold.
+    if (name == "copy" && isInteger(self.tensor.type.dtype) &&
+        (source.isFloat() || source.isInt()) && !isHeldBy(self.tensor.type.dtype, source))
+      source = callAten(self.tracer, interpreter, "full", argsOf({h::Value::list({}), source}));
     auto *other = source.as<TensorObject>();
     // `x[1:] += y` ends with a copy of what is there already.
     if (other && other->tensor.storage == self.tensor.storage &&

@@ -177,7 +177,13 @@ bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
                  {selfOf(*this), castTo(*key.as<TensorObject>(), interpreter, DataType::Bool)});
     auto *source = value.as<TensorObject>();
     if (!source || source->tensor.type.rank() == 0) {
-      callInPlace(*this, interpreter, "masked_fill", argsOf({mask, value}));
+      // A number that the type does not hold is converted, as a tensor's are.
+      bool isNumber = !source && isInteger(tensor.type.dtype) &&
+                      (value.isInt() || value.isFloat()) && !isHeldBy(tensor.type.dtype, value);
+      h::Value written =
+          isNumber ? callAten(tracer, interpreter, "full", argsOf({h::Value::list({}), value}))
+                   : value;
+      callInPlace(*this, interpreter, "masked_fill", argsOf({mask, written}));
       return true;
     }
   }

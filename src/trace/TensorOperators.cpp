@@ -63,6 +63,9 @@ std::optional<h::Value> TensorObject::binaryOp(h::Interpreter &interpreter, h::B
   h::Value self(shared_from_this());
   if (!reflected)
     return callAten(tracer, interpreter, name, argsOf({self, other}));
+  // A float divided by integers is a division of floats, by zero too.
+  if (op == h::BinaryOp::FloorDiv && other.isFloat() && !isFloat(tensor.type.dtype))
+    self = castTo(*this, interpreter, tracer.printing.floats);
   if (other.as<TensorObject>() || op == h::BinaryOp::Pow || op == h::BinaryOp::FloorDiv)
     return callAten(tracer, interpreter, name, argsOf({other, self}));
   switch (op) {

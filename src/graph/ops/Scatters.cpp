@@ -32,10 +32,26 @@ void checkFits(const OperatorCall &call, const std::vector<Expr> &inner,
               " and " + shapeText(outer));
 }
 
+/// An index without elements may have any shape.
+bool writesNothing(const OperatorCall &call) {
+  return call.symbols.proveEqual(call.tensor("index").numel(), 0);
+}
+
+std::vector<Value *> unchanged(Graph &graph, const OperatorCall &call,
+                               const OperatorRegistry &registry) {
+  if (!writesNothing(call))
+    return {};
+  return {emitCall(graph, registry, call.symbols, "aten.clone.default", {call.value("self")},
+                   {{"memory_format", "contiguous_format"}}, call.where)
+              ->result()};
+}
+
 /// An index of the tensor's rank, beside a source that is at least as large.
 std::vector<ResultType> scatterFake(const OperatorCall &call) {
   checkIndex(call, "index");
   const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  if (writesNothing(call))
+    return like(call);
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
   checkFits(call, index.shape, self.shape, dim, "the tensor in every other dim");
   if (call.op.schema.indexOf("src")) {
@@ -205,6 +221,8 @@ std::vector<Value *> indexWrite(Graph &graph, const OperatorCall &call,
 /// A number in the place of the source.
 std::vector<Value *> scatterValue(Graph &graph, const OperatorCall &call,
                                   const OperatorRegistry &registry) {
+  if (writesNothing(call))
+    return unchanged(graph, call, registry);
   const TensorType &self = call.tensor("self");
   Value *source =
       emitCall(graph, registry, call.symbols, "aten.full.default",
@@ -287,11 +305,11 @@ void registerScatterOperators(OperatorRegistry &registry) {
   };
   const Row rows[] = {
       {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatterFake,
-       nullptr},
+       unchanged},
       {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
        scatterFake, scatterValue},
       {"aten::scatter_add.default(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-       scatterFake, nullptr},
+       scatterFake, unchanged},
       {"aten::index_add.default(Tensor self, int dim, Tensor index, Tensor source, *, Scalar "
        "alpha=1) -> Tensor",
        alongFake, scaledIndexAdd},

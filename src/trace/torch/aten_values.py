@@ -52,7 +52,8 @@ def _nonzero(self):
     places = _places(_as_mask(self), "nonzero")
     if self.dim() == 0:
         return torch.empty([places.shape[0], 0], dtype=torch.int64)
-    return torch.stack(_columns(places, list(self.shape)), 1)
+    # Laid out as PyTorch does: an index of all elements after the other.
+    return torch.stack(_columns(places, list(self.shape)), 0).t()
 
 
 @_aten("aten::nonzero_numpy(Tensor self) -> Tensor[]")

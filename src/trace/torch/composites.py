@@ -391,14 +391,27 @@ def baddbmm(input, batch1, batch2, beta=1, alpha=1):
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
 
 
+def _mean_of_spread(input, dim, keepdim):
+    """What PyTorch's var_mean has come to: from an infinite mean it goes on by a difference that is NaN, so that one remains only where it comes last."""
+    mean = torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+    if not input.dtype.is_floating_point or input.dim() == 0 or [size for size in input.shape if size is 0]:
+        return mean
+    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim) or list(range(input.dim()))
+    infinite = torch.isinf(input)
+    count = infinite.sum(dims, keepdim)
+    last = infinite
+    for d in sorted({_wrapped(d, input.dim()) for d in dims}, reverse=True):
+        last = last.narrow(d, input.shape[d] - 1, 1) if keepdim else last.select(d, -1)
+    return torch.where(torch.logical_and(count > 0, torch.logical_not(torch.logical_and(count == 1, last))), math.nan, mean)
+
+
 def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
-    return var(input, dim, unbiased, keepdim, correction), torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
+    return var(input, dim, unbiased, keepdim, correction), _mean_of_spread(input, dim, keepdim)
 
 
 def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
-    mean = torch.mean(input, dim, keepdim) if dim is not None else torch.mean(input)
-    return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), mean
+    return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), _mean_of_spread(input, dim, keepdim)
 
 
 def mode(input, dim=-1, keepdim=False):

@@ -17,6 +17,10 @@ def scatter(input, dim, index, src=None, value=None, reduce=None):
     if reduce is not None:
         raise NotImplementedError(f"scatter with reduce='{reduce}'; scatter_add is there")
     src = value if src is None else src
+    # A tensor without dims counts as one element.
+    if input.dim() == 1 and index.dim() == 0:
+        index = index.unsqueeze(0)
+        src = src.unsqueeze(0) if isinstance(src, torch.Tensor) and src.dim() == 0 else src
     if isinstance(src, torch.Tensor):
         return torch.ops.aten.scatter.src(input, dim, index, src)
     return torch.ops.aten.scatter.value(input, dim, index, src)
@@ -155,7 +159,7 @@ def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_g
     if dtype is not None and not dtype.is_floating_point:
         start, end = (int(bound) if isinstance(bound, float) and math.isfinite(bound) else bound for bound in (start, end))
     dtype = torch.get_default_dtype() if dtype is None else dtype
-    i = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32, device=device)
+    i = torch.arange(steps, dtype=torch.float32 if dtype.is_floating_point and dtype != torch.float64 else torch.float64, device=device)
     if steps == 1:
         line = torch.full_like(i, start)
     else:
