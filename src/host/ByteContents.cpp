@@ -80,9 +80,7 @@ Value decoded(Interpreter &interpreter, const std::string &bytes, const Value &e
     if (handling == "replace") {
       out += "\xef\xbf\xbd";
     } else if (handling == "backslashreplace") {
-      char text[8];
-      std::snprintf(text, sizeof text, "\\x%02x", c);
-      out += text;
+      out += escapedCodePoint(c);
     } else if (handling != "ignore") {
       char text[8];
       std::snprintf(text, sizeof text, "0x%02x", c);
@@ -111,23 +109,17 @@ std::string encoded(Interpreter &interpreter, const std::string &text, const Val
   size_t place = 0;
   for (const std::string &letter : codePoints(text)) {
     uint32_t point = decodeCodePoint(letter);
-    char escaped[16];
-    std::snprintf(escaped, sizeof escaped,
-                  point < 0x100     ? "\\x%02x"
-                  : point < 0x10000 ? "\\u%04x"
-                                    : "\\U%08x",
-                  point);
     if (point < most)
       out += static_cast<char>(point);
     else if (handling == "replace")
       out += '?';
     else if (handling == "backslashreplace")
-      out += escaped;
+      out += escapedCodePoint(point);
     else if (handling != "ignore")
       interpreter.raise("UnicodeEncodeError",
                         "'" + std::string(codec == "latin1" ? "latin-1" : codec) +
-                            "' codec can't encode character '" + escaped + "' in position " +
-                            std::to_string(place) + ": ordinal not in range(" +
+                            "' codec can't encode character '" + escapedCodePoint(point) +
+                            "' in position " + std::to_string(place) + ": ordinal not in range(" +
                             std::to_string(most) + ")");
     ++place;
   }

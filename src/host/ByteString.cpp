@@ -134,9 +134,7 @@ std::string ByteString::repr() const {
     } else if (c == '\n' || c == '\r' || c == '\t') {
       text += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
     } else if (c < 32 || c > 126) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
-      text += escaped;
+      text += escapedCodePoint(c);
     } else {
       text += static_cast<char>(c);
     }

@@ -87,7 +87,7 @@ private:
     if (instance)
       return instance->isOld;
     auto *cls = dynamic_cast<const Class *>(&object);
-    return cls && cls->qualifiedName.find("<locals>") == std::string::npos;
+    return cls && !cls->isLocal;
   }
   static bool isShared(const Node &node) {
     return node.scope && (*node.scope)->names.use_count() > 1;

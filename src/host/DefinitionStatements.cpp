@@ -217,6 +217,7 @@ void Evaluator::execClassDef(const ClassDef &s) {
       !(cls->location.file && cls->location.file->path().starts_with("<")))
     cls->module = module->str();
   cls->meta = metaclass;
+  cls->isLocal = !interpreter.atModuleLevel();
   if (auto *absent = written.as<Opaque>())
     cls->absentMetaclass = absent->path;
   state.madeClasses.push_back(cls);

@@ -130,6 +130,7 @@ static Value newClass(Interpreter &interpreter, CallArgs args) {
       Class::make(interpreter.toStr(args.positional[1], "a class's name"), "", std::move(bases));
   cls->meta = std::move(metaclass);
   cls->location = interpreter.location();
+  cls->isLocal = !interpreter.atModuleLevel();
   interpreter.state().madeClasses.push_back(cls);
   const Dict entries = contentOf(args.positional[3]).dictionary();
   for (const auto &[key, value] : entries.items()) {

@@ -183,6 +183,7 @@ public:
   /// Its instances are read through a __getattribute__ of its own or of a base.
   bool readsOwnWay = false;
   bool hasFinalizer = false; ///< its instances are told that they go, by __del__
+  bool isLocal = false;      ///< made while a function ran: it may go as early as its instances
   /// The names of __slots__, where its instances have no others.
   std::shared_ptr<const std::set<std::string, std::less<>>> slots;
 

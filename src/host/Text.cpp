@@ -76,6 +76,16 @@ std::string lowerCase(std::string_view text) { return changeCase(text, false); }
 
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
 
+std::string escapedCodePoint(uint32_t point) {
+  char escaped[16];
+  std::snprintf(escaped, sizeof escaped,
+                point < 0x100     ? "\\x%02x"
+                : point < 0x10000 ? "\\u%04x"
+                                  : "\\U%08x",
+                point);
+  return escaped;
+}
+
 std::string asciiText(std::string_view text) {
   std::string out;
   for (const std::string &letter : codePoints(text)) {
@@ -84,13 +94,7 @@ std::string asciiText(std::string_view text) {
       out += letter;
       continue;
     }
-    char escaped[16];
-    std::snprintf(escaped, sizeof escaped,
-                  point < 0x100     ? "\\x%02x"
-                  : point < 0x10000 ? "\\u%04x"
-                                    : "\\U%08x",
-                  point);
-    out += escaped;
+    out += escapedCodePoint(point);
   }
   return out;
 }

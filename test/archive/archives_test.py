@@ -10,7 +10,6 @@ Exit code 77 where numpy is missing.
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -42,13 +41,10 @@ except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from tool import pellucid  # noqa: E402
+
 DATA = pathlib.Path(__file__).resolve().parent / "data"
-
-
-def pellucid(*words, fails=False):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert (done.returncode != 0) == fails, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stderr if fails else done.stdout
 
 
 def numbered(arrays, prefix):

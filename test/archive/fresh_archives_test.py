@@ -7,7 +7,6 @@ model's Python source with its archive, bit for bit.
 
 Exit code 77 where PyTorch is missing.
 """
-import json
 import pathlib
 import subprocess
 import sys
@@ -25,26 +24,9 @@ except ImportError as missing:
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from safetensors_file import read_safetensors  # noqa: E402
+from tool import pellucid, run_package  # noqa: E402
 
 torch.set_num_threads(1)
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def call(folder, package, values, count):
-    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
-    words = ["run", package]
-    for name, value in zip(names, values, strict=True):
-        np.save(folder / f"{name}.npy", value.numpy())
-        words += ["--input", f"{name}=@{folder / name}.npy"]
-    for i in range(count):
-        words += ["--output", folder / f"out{i}.npy"]
-    pellucid(*words)
-    return [np.load(folder / f"out{i}.npy") for i in range(count)]
 
 
 class Calls(nn.Module):
@@ -289,7 +271,7 @@ def check_suite(folder, name, dialects):
         archive, package = folder / f"{name}.pt2", folder / f"{name}.plc"
         save(program if dialect == "training" else program.run_decompositions(), archive)
         pellucid("compile", archive, "-o", package, "--target", "cpu:x86-64-v3")
-        for i, (got, value) in enumerate(zip(call(folder, package, inputs, len(expected)), expected, strict=True)):
+        for i, (got, value) in enumerate(zip(run_package(folder, package, inputs, len(expected)), expected, strict=True)):
             value = value.numpy()
             assert got.dtype == value.dtype and got.shape == value.shape, f"{name} {dialect} {i}: {got.dtype}{got.shape}, not {value.dtype}{value.shape}"
             np.testing.assert_allclose(got, value, rtol=2e-5, atol=2e-6, err_msg=f"{name}, {dialect}, row {i}")
@@ -314,7 +296,7 @@ def check_sizes(folder):
     save(export(model, (inputs[0],), dynamic_shapes=({0: Dim.AUTO},)), folder / "sizes.pt2")
     pellucid("compile", folder / "sizes.pt2", "-o", folder / "sizes.plc", "--target", "cpu:x86-64-v3")
     for x in inputs:
-        for got, value in zip(call(folder, folder / "sizes.plc", [x], 4), model(x), strict=True):
+        for got, value in zip(run_package(folder, folder / "sizes.plc", [x], 4), model(x), strict=True):
             assert got.dtype == value.numpy().dtype, f"{got.dtype} for {value.dtype}"
             np.testing.assert_allclose(got, value.numpy(), rtol=1e-6)
     print("sizes in other words")
@@ -338,7 +320,7 @@ def check_parts(folder):
     pellucid("compile", folder / "parts.pt2", "-o", folder / "parts.plc", "--target", "cpu:x86-64-v3")
     for counts in ([2, 3, 4], [0, 9, 0], [8, 0, 1]):
         counts = torch.tensor(counts)
-        for got, value in zip(call(folder, folder / "parts.plc", [x, counts], 2), model(x, counts), strict=True):
+        for got, value in zip(run_package(folder, folder / "parts.plc", [x, counts], 2), model(x, counts), strict=True):
             np.testing.assert_allclose(got, value.numpy(), rtol=1e-6)
     for counts, words in (([2, 3, 5], "u0 + u1 + u2"), ([100, 0, -91], "")):
         np.save(folder / "counts.npy", np.array(counts))
@@ -364,13 +346,13 @@ def check_guards(folder):
     assert said.returncode == 0 and "the program is for" not in said.stderr, said.stderr
     for width, rows in ((13, 6), (16, 9), (9, 15), (1001, 30), (24, 300)):
         values = [torch.randn(3, width), torch.randn(rows, 2)]
-        for got, value in zip(call(folder, folder / "guards.plc", values, 5), model(*values), strict=True):
+        for got, value in zip(run_package(folder, folder / "guards.plc", values, 5), model(*values), strict=True):
             np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-5)
     # One window and three single rows: what PyTorch's module refuses, too.
     for width, rows, words in ((8, 6, "at least 9"), (13, 3, ""), (13, 7, "multiple of 3")):
         values = [torch.randn(3, width), torch.randn(rows, 2)]
         try:
-            call(folder, folder / "guards.plc", values, 5)
+            run_package(folder, folder / "guards.plc", values, 5)
             raise SystemExit(f"{width} and {rows} are beyond the guards")
         except AssertionError as refusal:
             assert words in str(refusal), refusal
@@ -390,7 +372,7 @@ def check_outside(folder):
     model, inputs = Outside(), (torch.randn(4, 3, dtype=torch.complex64), torch.randn(4, 6))
     save(export(model, inputs), folder / "outside.pt2")
     pellucid("compile", folder / "outside.pt2", "-o", folder / "outside.plc", "--target", "cpu:x86-64-v3")
-    pairs, product, waves = call(folder, folder / "outside.plc", [torch.view_as_real(inputs[0]), inputs[1]], 3)
+    pairs, product, waves = run_package(folder, folder / "outside.plc", [torch.view_as_real(inputs[0]), inputs[1]], 3)
     want = model(*inputs)
     np.testing.assert_allclose(pairs, torch.view_as_real(want[0]).numpy(), rtol=1e-5, atol=1e-6)
     assert product.dtype == np.uint16, "bf16 leaves autocast"
@@ -457,7 +439,7 @@ def check_source(folder):
              "--target", "cpu:x86-64-v3")
     for shape in ((2, 7), (1, 16), (8, 2)):
         ids = torch.randint(0, 50, shape)
-        a, b = call(folder, folder / "archive.plc", [ids], 2), call(folder, folder / "source.plc", [ids], 2)
+        a, b = run_package(folder, folder / "archive.plc", [ids], 2), run_package(folder, folder / "source.plc", [ids], 2)
         for i, (one, other) in enumerate(zip(a, b)):
             assert one.tobytes() == other.tobytes(), f"result {i} at {shape}: the source and its archive differ"
         with torch.no_grad():

@@ -7,9 +7,7 @@ what PyTorch gives.
 
 Exit code 77 where PyTorch is missing.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zlib
@@ -21,6 +19,9 @@ try:
 except ImportError as missing:
     print(f"skipped: this Python has no PyTorch ({missing})")
     sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from tool import inputs_of, pellucid, run_package  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -301,24 +302,6 @@ if torch.backends.cpu.get_cpu_capability() != "AVX512":
     GROUPS["quantized"][2][:] = [row for row in GROUPS["quantized"][2] if not row.startswith("torch.ops.aten._convert_weight_to_int4pack_for_cpu")]
 
 
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def call(folder, package, values, count):
-    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
-    words = ["run", package]
-    for name in names:
-        np.save(folder / f"{name}.npy", values[name].numpy())
-        words += ["--input", f"{name}=@{folder / name}.npy"]
-    for i in range(count):
-        words += ["--output", folder / f"out{i}.npy"]
-    pellucid(*words)
-    return [np.load(folder / f"out{i}.npy") for i in range(count)]
-
-
 def source_of(inputs, modules, expressions):
     lines = ["import torch", "from torch import nn", "from torch.nn import functional as F", "", "Q = torch.ops.quantized_decomposed", "", "", "class Model(nn.Module):", "    def __init__(self):", "        super().__init__()"]
     lines += [f"        self.m{i} = {made}" for i, (made, _) in enumerate(modules)]
@@ -377,13 +360,13 @@ def check(folder, name, wanted, exported=True):
         shapes += ["--input", f"{key}={kind}[{','.join(map(str, value.shape))}]"]
     weights = ["--weights", folder / "state.npz"] if model.state_dict() else []
     pellucid("compile", f"{path}:Model", *shapes, *weights, "-o", folder / "source.plc", "--target", "cpu:x86-64-v3")
-    source = call(folder, folder / "source.plc", values, len(expected))
+    source = run_package(folder, folder / "source.plc", [values[name] for name in inputs_of(folder / "source.plc")], len(expected))
     compared(name, "source", source, expected, labels)
     if not exported:
         return
     torch.export.save(torch.export.export(model, tuple(values.values())), folder / "model.pt2")
     pellucid("compile", folder / "model.pt2", "-o", folder / "archive.plc", "--target", "cpu:x86-64-v3")
-    archive = call(folder, folder / "archive.plc", values, len(expected))
+    archive = run_package(folder, folder / "archive.plc", [values[name] for name in inputs_of(folder / "archive.plc")], len(expected))
     compared(name, "archive", archive, expected, labels)
     for one, other, label in zip(source, archive, labels, strict=True):
         assert one.tobytes() == other.tobytes(), f"{name}: {label}: the source and its archive give other bits"

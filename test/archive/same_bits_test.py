@@ -6,9 +6,7 @@
 
 Exit code 77 where PyTorch is missing.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -19,6 +17,9 @@ try:
 except ImportError as missing:
     print(f"skipped: this Python has no PyTorch ({missing})")
     sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from tool import pellucid, run_package  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -138,24 +139,6 @@ MODELS = {
 }
 
 
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def results(folder, package, values, count, *options):
-    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
-    words = ["run", package]
-    for name, value in zip(names, values, strict=True):
-        np.save(folder / f"{name}.npy", value.numpy())
-        words += ["--input", f"{name}=@{folder / name}.npy"]
-    for i in range(count):
-        words += ["--output", folder / f"out{i}.npy"]
-    pellucid(*words, *options)
-    return [np.load(folder / f"out{i}.npy") for i in range(count)]
-
-
 def check(folder, name):
     inputs, count = MODELS[name]
     scope = {}
@@ -173,7 +156,7 @@ def check(folder, name):
              folder / "source.plc", "--target", "cpu:x86-64-v3")
     for sizes in ({"b": 3, "l": 5}, {"b": 16, "l": 2}, {"b": 2, "l": 16}):
         values = [make(sizes) for _, make, _ in inputs]
-        one, other = (results(folder, folder / f"{which}.plc", values, count) for which in ("archive", "source"))
+        one, other = (run_package(folder, folder / f"{which}.plc", values, count) for which in ("archive", "source"))
         with torch.no_grad():
             expected = model(*[v.clone() for v in values])
         expected = expected if isinstance(expected, tuple) else (expected,)
@@ -196,7 +179,7 @@ def check_draws(folder, count=19):
     found = {}
     for name, words in (("source", [f"{folder / 'models.py'}:Draws", "--input", "x=f32[2,7]"]), ("training", [folder / "training.pt2"]), ("aten", [folder / "aten.pt2"])):
         pellucid("compile", *words, "-o", folder / f"{name}.plc", "--target", "cpu:x86-64-v3")
-        found[name] = results(folder, folder / f"{name}.plc", [x], count, "--seed", 3)
+        found[name] = run_package(folder, folder / f"{name}.plc", [x], count, "--seed", 3)
     for name in ("training", "aten"):
         # In ATen's dialect attention is other products; the weights that it drops are the same.
         np.testing.assert_allclose(found[name][count - 1], found["source"][count - 1], rtol=1e-5, atol=1e-5)

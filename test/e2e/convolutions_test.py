@@ -8,7 +8,6 @@ Exit code 77 where numpy is missing. As product_template_test.py, a device's pro
 """
 import itertools
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -22,6 +21,7 @@ TEST = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "judge")]
 from bfloat16 import from_bf16, to_bf16  # noqa: E402
 from judge import problem  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "convolutions.py"
 # Of the size of the sum of the terms' magnitudes; 16-bit results may be rounded twice, before and after what is added.
@@ -76,12 +76,6 @@ def spread(x, w, b=None, stride=1, padding=0, output_padding=0, dilation=1, grou
             out[(slice(None), slice(g * outputs, (g + 1) * outputs), *places)] += np.moveaxis(np.tensordot(factors, seen, (0, 1)), 0, 1)
     out = out[(slice(None), slice(None), *(slice(padding, n - padding) for n in sizes))]
     return out if b is None else out + b.reshape(-1, *([1] * spatial))
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def packages(folder, function, inputs, options):

@@ -9,7 +9,6 @@ template's text, its variants and what joins its store are the same. Sizes are o
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -24,6 +23,7 @@ TEST = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "judge")]
 from bfloat16 import from_bf16, to_bf16  # noqa: E402
 from judge import problem  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "products.py"
 # Of the size of the sum of the terms' magnitudes; the second is of each rounding in between.
@@ -44,12 +44,6 @@ def wide(dtype, x):
     if dtype.startswith("i"):
         return x.astype(np.int64)
     return from_bf16(x).astype(np.float64) if dtype == "bf16" else x.astype(np.float64)
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def kernels_of(package):

@@ -8,7 +8,6 @@ Exit code 77 where numpy is missing. Sizes are odd, empty and one; results must 
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -23,6 +22,7 @@ sys.path[:0] = [str(TEST), str(TEST / "judge")]
 from bfloat16 import from_bf16, to_bf16  # noqa: E402
 from judge import problem  # noqa: E402
 from levels import LEVELS, runnable_products, skipped  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "products.py"
@@ -44,12 +44,6 @@ def random(dtype, shape, special=False):
 
 def wide(dtype, x):
     return from_bf16(x).astype(np.float64) if dtype == "bf16" else x.astype(np.float64)
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def check(name, got, dtype, expected, size):

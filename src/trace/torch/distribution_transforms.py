@@ -264,13 +264,7 @@ class LogNormal(TransformedDistribution):
     def __init__(self, loc, scale, validate_args=None):
         super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
 
-    @property
-    def loc(self):
-        return self.base_dist.loc
-
-    @property
-    def scale(self):
-        return self.base_dist.scale
+    loc, scale = _of("base_dist", "loc"), _of("base_dist", "scale")
 
     @property
     def mean(self):
@@ -422,13 +416,7 @@ class RelaxedBernoulli(TransformedDistribution):
         self.temperature = temperature
         super().__init__(_LogitRelaxed(temperature, probs, logits), SigmoidTransform(), validate_args)
 
-    @property
-    def probs(self):
-        return self.base_dist.probs
-
-    @property
-    def logits(self):
-        return self.base_dist.logits
+    probs, logits = _of("base_dist", "probs"), _of("base_dist", "logits")
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
@@ -436,10 +424,4 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         self.temperature = temperature
         super().__init__(_ExpRelaxed(temperature, probs, logits), ExpTransform(), validate_args)
 
-    @property
-    def probs(self):
-        return self.base_dist.probs
-
-    @property
-    def logits(self):
-        return self.base_dist.logits
+    probs, logits = _of("base_dist", "probs"), _of("base_dist", "logits")

@@ -13,6 +13,11 @@ def _tensors(*values):
     return torch.broadcast_tensors(*made) if len(made) > 1 else made
 
 
+def _of(part, name):
+    """What one of its parts says under that name, as a property."""
+    return property(lambda self: getattr(getattr(self, part), name))
+
+
 class Distribution:
     has_rsample = False
 

@@ -167,13 +167,7 @@ class OneHotCategorical(Distribution):
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    @property
-    def probs(self):
-        return self._categorical.probs
-
-    @property
-    def logits(self):
-        return self._categorical.logits
+    probs, logits = _of("_categorical", "probs"), _of("_categorical", "logits")
 
     @property
     def mean(self):
@@ -553,13 +547,7 @@ class Multinomial(Distribution):
         self.total_count, self._categorical = total_count, Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    @property
-    def probs(self):
-        return self._categorical.probs
-
-    @property
-    def logits(self):
-        return self._categorical.logits
+    probs, logits = _of("_categorical", "probs"), _of("_categorical", "logits")
 
     @property
     def mean(self):

@@ -9,7 +9,6 @@ Exit code 77 where numpy is missing.
 """
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -22,14 +21,9 @@ except ImportError:
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "judge")]
 from judge import judge  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 BOUND = 2e-5
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def check(name, results, folder, target):

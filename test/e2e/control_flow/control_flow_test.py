@@ -7,9 +7,7 @@
 
 Exit code 77 where numpy is missing.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -23,29 +21,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[1] / "judge")]
 from cases import ARCHIVES, CASES, weights  # noqa: E402
 from judge import judge, name_of  # noqa: E402
+from tool import pellucid, run_package  # noqa: E402
 
 LEVEL = "cpu:x86-64-v3"
 # Of a chain of roundings, relative where a number is above 1.
 ONE_LAUNCH = ("cumulative", "products", "products_backwards", "largest")  # element by element: turns inside of a kernel
 BOUND = {"f64": 1e-12, "f32": 3e-5, "f16": 4e-3}
-
-
-def pellucid(*words, ok=True):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True, timeout=900)
-    assert (done.returncode == 0) == ok, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout if ok else done.stderr
-
-
-def run(folder, package, call, count, *more):
-    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
-    words = []
-    for name, value in zip(names, call.values(), strict=True):
-        np.save(folder / f"{name}.npy", value)
-        words += ["--input", f"{name}=@{folder / name}.npy"]
-    for i in range(count):
-        words += ["--output", folder / f"out{i}.npy"]
-    pellucid("run", package, *words, *more)
-    return [np.load(folder / f"out{i}.npy") for i in range(count)]
 
 
 def compare(what, got, want):
@@ -82,7 +63,7 @@ def check(name, results, folder):
             # An archive may ask for two rows at least.
             if kind == "archive" and at not in ARCHIVES[name][1]:
                 continue
-            for i, (got, want) in enumerate(zip(run(folder, package, call, len(wanted)), wanted, strict=True)):
+            for i, (got, want) in enumerate(zip(run_package(folder, package, call.values(), len(wanted)), wanted, strict=True)):
                 compare(f"{name}, {kind}, call {at}, result {i}", got, want)
 
 

@@ -8,7 +8,6 @@ numpy, and what stays in place is copied in no turn.
 Exit code 77 where numpy is missing.
 """
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -17,6 +16,9 @@ try:
 except ImportError:
     print("skipped: this Python has no numpy")
     sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from tool import pellucid  # noqa: E402
 
 SOURCE = '''
 import torch
@@ -101,12 +103,6 @@ def recurrence(a, b, scale):
 
     return associative_scan(combine, (a, b), 0, combine_mode="generic")
 '''
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 class Compiled:

@@ -9,7 +9,6 @@ Exit code 77 without numpy.
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -24,14 +23,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent), str(HERE.parent.parent / "ju
 from cases import CASES  # noqa: E402
 from judge import bound_of, name_of, problem  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 EXPECTED = dict(np.load(HERE / "expected.npz"))
-
-
-def pellucid(*words, fails=False):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert (done.returncode != 0) == fails, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stderr if fails else done.stdout
 
 
 def compile_case(folder, name, *words):

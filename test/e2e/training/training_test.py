@@ -9,7 +9,6 @@ Exit code 77 without numpy.
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -23,14 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 from cases import CASES, OPTIMIZER_STEPS, STEPS, gradient  # noqa: E402
 from safetensors_file import read_safetensors  # noqa: E402
+from tool import pellucid  # noqa: E402
 
 EXPECTED = dict(np.load(HERE / "expected.npz"))
-
-
-def pellucid(*words, fails=False):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert (done.returncode != 0) == fails, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stderr if fails else done.stdout
 
 
 def compiled(folder, name, inputs):

@@ -7,9 +7,7 @@
 
 Exit code 77 where numpy is missing.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -20,29 +18,13 @@ except ImportError:
     sys.exit(77)
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "judge")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[1] / "judge")]
 from cases import ARCHIVES, CASES  # noqa: E402
 from judge import judge, name_of  # noqa: E402
+from tool import pellucid, run_package  # noqa: E402
 
 TARGET = sys.argv[sys.argv.index("--target") + 1] if "--target" in sys.argv else "cpu:x86-64-v3"
-
-
-def pellucid(*words, ok=True):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True, timeout=900)
-    assert (done.returncode == 0) == ok, f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout if ok else done.stderr
-
-
-def run(folder, package, call, count, ok=True):
-    names = [i["name"] for i in json.loads(pellucid("inspect", package, "--json"))["inputs"]]
-    words = []
-    for name, value in zip(names, call.values(), strict=True):
-        np.save(folder / f"{name}.npy", value)
-        words += ["--input", f"{name}=@{folder / name}.npy"]
-    for i in range(count):
-        words += ["--output", folder / f"out{i}.npy"]
-    said = pellucid("run", package, *words, "--target", TARGET.partition(":")[0], ok=ok)
-    return [np.load(folder / f"out{i}.npy") for i in range(count)] if ok else said
+ON = ("--target", TARGET.partition(":")[0])
 
 
 def compare(what, got, want):
@@ -76,10 +58,10 @@ def check(name, results, folder):
             what = f"{name}, {kind}, call {at}"
             if not wanted:
                 count = sum(key.startswith(f"{name}.0.") for key in results)
-                said = run(folder, package, call, count, ok=False)
+                said = run_package(folder, package, call.values(), count, *ON, fails=True)
                 assert "models.py:" in said or kind == "archive", f"{what}: refused without a line\n{said}"
                 continue
-            for i, (got, want) in enumerate(zip(run(folder, package, call, len(wanted)), wanted, strict=True)):
+            for i, (got, want) in enumerate(zip(run_package(folder, package, call.values(), len(wanted), *ON), wanted, strict=True)):
                 compare(f"{what}, result {i}", got, want)
 
 
