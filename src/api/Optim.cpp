@@ -133,7 +133,7 @@ void Optimizer::set_option(const std::string &name, double value, size_t group) 
   inSession([&](Session &session) {
     if (!optionOf(session, *this, name, group).isFloat())
       throw Error("the optimiser's '" + name +
-                  "' is no floating number, and is set when it is made");
+                  "' is not a floating-point number, and is set when it is made");
     session.interpreter().setItem(groupOf(session, *this, group), h::Value(name), h::Value(value));
   });
 }

@@ -229,7 +229,7 @@ const void *Tensor::const_data_ptr() const {
 static const std::byte *onlyElement(const Tensor &tensor) {
   int64_t count = elementCount(tensor.state->shape);
   if (count != 1)
-    throw Error("item: a tensor of " + std::to_string(count) + " elements is no number");
+    throw Error("item: a tensor of " + std::to_string(count) + " elements is not a number");
   return tensor.state->data;
 }
 

@@ -144,7 +144,7 @@ private:
     if (!isSame(now, entry.before))
       throw Error("export_training: the step changes '" + entry.name + "' from " +
                   h::repr(entry.before) + " to " + h::repr(now) +
-                  ", which is no tensor and so no state of a package");
+                  ", which is not a tensor and so cannot be state of a package");
   }
 
   Session &session;

@@ -35,7 +35,7 @@ public:
       fail("is of torch.save, not of torch.export.save: it holds no graph; name the model's Python "
            "source, FILE.py:CLASS");
     else
-      fail("is no archive of torch.export.save");
+      fail("is not an archive of torch.export.save");
     return std::move(archive);
   }
 
@@ -57,7 +57,7 @@ private:
   }
   void readJson(const std::string &name, JsonDocument &document) const {
     if (Status s = document.read(textRecord(name)); !s.ok())
-      fail("record '" + name + "' is no JSON: " + s.message());
+      fail("record '" + name + "' is not JSON: " + s.message());
   }
   /// Runs `body`, whose complaints are about this record.
   void about(const std::string &name, auto body) const {

@@ -19,7 +19,7 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 
 std::string textOf(JsonValue value, const char *what) {
   if (!value.isString())
-    fail(std::string("has no ") + what + " where one should stand");
+    fail(std::string("has no ") + what + " where one is expected");
   return std::string(value.string());
 }
 
@@ -86,7 +86,7 @@ double realOf(JsonValue value) {
                             {"NaN", Limits::quiet_NaN()}})
     if (value.isString() && value.string() == text)
       return real;
-  fail("has no number where one should stand");
+  fail("has no number where one is expected");
 }
 
 std::string deviceOf(JsonValue value) {
@@ -223,7 +223,7 @@ private:
 
   static Argument integer(JsonValue value) {
     if (!value.isInteger())
-      fail("has no 64-bit integer where one should stand");
+      fail("has no 64-bit integer where one is expected");
     Argument argument;
     argument.kind = Argument::Kind::Int;
     argument.integer = value.integer();
@@ -237,7 +237,7 @@ private:
   }
   static Argument flag(JsonValue value) {
     if (!value.isBool())
-      fail("has neither true nor false where one should stand");
+      fail("has neither true nor false where one is expected");
     Argument argument;
     argument.kind = Argument::Kind::Bool;
     argument.integer = value.boolean();
@@ -320,7 +320,7 @@ private:
     auto [how, content] = unionOf(value, "size");
     if (how == "as_int") {
       if (!content.isInteger())
-        fail("has a size that is no 64-bit integer");
+        fail("has a size that is not a 64-bit integer");
       return content.integer();
     }
     if (how != "as_expr")
@@ -492,7 +492,7 @@ void readRanges(JsonValue ranges, Archive &archive) {
 void checkVersion(JsonValue program, Archive &archive) {
   JsonValue version = program.member("schema_version");
   if (!version.isObject() || !version.member("major").isInteger())
-    fail("says no version of its schema; it was written by a PyTorch before 2.6, or is damaged");
+    fail("has no schema version; it was written by a PyTorch before 2.6, or is damaged");
   archive.schemaMajor = version.member("major").integer();
   archive.schemaMinor = version.member("minor").integer();
   if (archive.schemaMajor != schemaMajor)

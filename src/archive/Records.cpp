@@ -29,7 +29,7 @@ static std::string whatIsLeft(std::span<const uint8_t> file) {
   constexpr size_t most = 100'000;
   std::vector<package::ZipMember> begun = package::scanZipHeaders(file, most);
   std::string text =
-      "is no whole zip archive: the directory at its end is missing or damaged, as of "
+      "is not a complete zip archive: the directory at its end is missing or damaged, as of "
       "a file that was cut off while it was written or copied; it has " +
       std::to_string(file.size()) + " bytes";
   if (begun.empty())

@@ -66,7 +66,7 @@ Quotient power(const Quotient &base, const Quotient &exponent) {
   constexpr int64_t largest = 64;
   auto times = exponent.under == Expr(1) ? exponent.over.constant() : std::nullopt;
   if (!times || *times < -largest || *times > largest)
-    throw NotRead{"a power whose exponent is no small number"};
+    throw NotRead{"a power whose exponent is not a small number"};
   Quotient result{1, 1};
   Quotient factor = *times < 0 ? Quotient{base.under, base.over} : base;
   for (int64_t i = 0; i < (*times < 0 ? -*times : *times); ++i)
@@ -211,7 +211,7 @@ private:
   }
   void expect(char c) {
     if (!accept(c))
-      throw NotRead{"'" + std::string(text.substr(at)) + "' where '" + c + "' should stand"};
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where '" + c + "' is expected"};
   }
   static bool isNamePart(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -229,7 +229,7 @@ private:
     int64_t value = 0;
     auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
     if (problem != std::errc())
-      throw NotRead{"'" + std::string(text.substr(at)) + "' where a 64-bit number should stand"};
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where a 64-bit number is expected"};
     at = static_cast<size_t>(end - text.data());
     return value;
   }
@@ -292,7 +292,7 @@ private:
     std::vector<std::vector<Quotient>> pairs;
     do {
       if (name() != "ExprCondPair")
-        throw NotRead{"a piece that is no pair"};
+        throw NotRead{"a piece that is not a pair"};
       expect('(');
       pairs.push_back(operandsOf(depth + 1));
       if (pairs.back().size() != 2)
@@ -316,7 +316,7 @@ private:
     double value = 0;
     auto [end, problem] = std::from_chars(text.data() + at, text.data() + text.size(), value);
     if (problem != std::errc())
-      throw NotRead{"'" + std::string(text.substr(at)) + "' where a number should stand"};
+      throw NotRead{"'" + std::string(text.substr(at)) + "' where a number is expected"};
     at = static_cast<size_t>(end - text.data());
     expect(quote);
     if (accept(',')) {
@@ -332,7 +332,7 @@ private:
       under *= 2;
     }
     if (!(std::abs(value) <= largest) || value != std::trunc(value))
-      throw NotRead{"a number that is no fraction of small powers of two"};
+      throw NotRead{"a number that is not a fraction of small powers of two"};
     return {static_cast<int64_t>(value), under};
   }
 

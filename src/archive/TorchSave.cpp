@@ -292,7 +292,7 @@ private:
   void persistent() {
     Item id = pop();
     if (operand(*id, 0, Object::Kind::Text).text != "storage")
-      throw NotRead{"it refers to something that is no storage"};
+      throw NotRead{"it refers to something that is not a storage"};
     const std::string &name = operand(*id, 1, Object::Kind::Name).text;
     Object storage;
     storage.kind = Object::Kind::Storage;
@@ -309,7 +309,7 @@ private:
   void reduce() {
     Item arguments = pop(), callee = pop();
     if (callee->kind != Object::Kind::Name)
-      throw NotRead{"it calls what is no name"};
+      throw NotRead{"it calls something that is not a name"};
     const std::string &name = callee->text;
     if (name == "collections OrderedDict" && arguments->items.empty())
       return push(Object::Kind::Dict, name);

@@ -165,7 +165,7 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
       archive::JsonDocument document;
       h::List rows;
       if (!document.read(pellucid_profile_json(profile.profile)).ok())
-        throw std::logic_error("the run time's profile is no JSON");
+        throw std::logic_error("the run time's profile is not JSON");
       archive::JsonValue events = document.root().member("traceEvents");
       for (size_t i = 0; i < events.size(); ++i) {
         archive::JsonValue event = events.at(i);

@@ -41,7 +41,7 @@ Val Emitter::construct(const std::shared_ptr<host::Class> &cls, std::vector<Val>
   const host::Tuple &fields = cls->find("__aggregate_fields__")->tuple();
   auto init = emittable(*cls->find("__init__"));
   if (!init || init->parameters.empty())
-    fail("the constructor of '" + cls->name + "' is no function with a 'self'");
+    fail("the constructor of '" + cls->name + "' is not a function with a 'self'");
   std::vector<Val> unset;
   for (const host::Value &name : fields)
     unset.push_back(

@@ -194,7 +194,7 @@ std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val
     if (args.size() == 1 && args[0].isTuple())
       return args[0];
   if (id == "range" && !constant)
-    fail("range() over values of the kernel can only stand in a 'for'");
+    fail("range() over values of the kernel can only be used in a 'for'");
   for (Val &arg : args)
     if (isKernelValue(arg))
       fail("'" + id + "' is not possible with values of the kernel, got " + toString(arg.type));

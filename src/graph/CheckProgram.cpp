@@ -274,7 +274,7 @@ private:
                      " of its arguments, the program names " + std::to_string(said.size()) +
                      " or others");
     if (!node.regions.empty())
-      fail(node, "'" + node.target() + "' has regions and is no control flow");
+      fail(node, "'" + node.target() + "' has regions and is not control flow");
     if (node.body)
       checkBody(node, user);
   }

@@ -138,7 +138,7 @@ private:
     for (const Argument &argument : graphOf(region).outputNode()->args()) {
       const Value *value = argument.value();
       if (!value || !value->isTensor()) {
-        complain("has a region that gives " + toString(argument) + ", which is no tensor");
+        complain("has a region that gives " + toString(argument) + ", which is not a tensor");
         return std::nullopt;
       }
       types.push_back(value->type());

@@ -82,7 +82,7 @@ private:
     for (uint32_t symbol : symbolsIn(code))
       if (ended[symbol])
         complain(where + " mentions symbol '" + manifest.symbols[symbol].name +
-                 "' behind the branch or loop that reads its value");
+                 "' after the branch or loop that reads its value");
   }
 
   void complain(std::string text) {

@@ -104,7 +104,7 @@ h::Value ArchiveReplay::writeInPlace(const std::string &target, ArchiveRoute rou
   }
   auto *tensor = self.as<TensorObject>();
   if (!tensor)
-    interpreter->refuse("'" + target + "' writes to what is no tensor");
+    interpreter->refuse("'" + target + "' writes to something that is not a tensor");
   if (isWrite(target)) {
     std::string name = target.substr(5, target.find("_.") - 5);
     std::erase_if(args.keywords, [](const auto &k) { return k.first == "non_blocking"; });

@@ -52,7 +52,7 @@ h::Value ArchiveReplay::asTuple(std::vector<h::Value> values) {
 
 const archive::Graph &ArchiveReplay::graphArgument(const archive::Node &node, size_t index) {
   if (index >= node.inputs.size() || !node.inputs[index].value.graph)
-    interpreter->refuse("'" + targetOf(node) + "' has no graph where one should stand");
+    interpreter->refuse("'" + targetOf(node) + "' has no graph where one is expected");
   return *node.inputs[index].value.graph;
 }
 

@@ -468,7 +468,7 @@ h::Value drawEach(TensorObject &of, h::Interpreter &interpreter, HostDraw::Kind 
   if (!isSpread && !type.isContiguous(tracer.symbols()))
     interpreter.refuse("'" + std::string(name) +
                        "' of a tensor that does not lie row by row draws in the order of its "
-                       "memory; write .contiguous() behind it");
+                       "memory; write .contiguous() after it");
   ConcreteTensor values = tracer.recorder->valuesOn({}, of.tensor, interpreter.location());
   auto numbers = std::make_shared<std::vector<double>>();
   std::shared_ptr<const std::byte> dense = values.dense();

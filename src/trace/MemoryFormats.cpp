@@ -161,7 +161,7 @@ std::optional<h::Value> callInFormat(Tracer &tracer, h::Interpreter &interpreter
   }
   interpreter.refuse("'" + name + "' with memory_format=" + format.str() +
                      " is not supported; write .contiguous(memory_format=torch." + format.str() +
-                     ") behind it");
+                     ") after it");
 }
 
 } // namespace pellucid::trace

@@ -417,7 +417,7 @@ private:
     if (!reads.count(symbol))
       throw DiagnosticError(node.location,
                             "a region needs the number '" + symbol +
-                                "', which is no size of an input, and archives of torch.export "
+                                "', which is not a size of an input, and archives of torch.export "
                                 "give regions tensors alone; save a .program instead");
     std::string one = numberAsTensor(node, Argument(false)), name = sizes.uniqueName("expand");
     JsonWriter json;

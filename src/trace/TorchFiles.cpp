@@ -105,8 +105,8 @@ private:
   h::Value read(const archive::PickleItem &item, unsigned depth) {
     using Kind = archive::PickleItem::Kind;
     if (depth > mostNesting)
-      interpreter.refuse("the file's values lie deeper in each other than " +
-                         std::to_string(mostNesting) + " levels");
+      interpreter.refuse("the file's values are nested deeper than " + std::to_string(mostNesting) +
+                         " levels");
     switch (item.kind) {
     case Kind::None:
       return {};
@@ -153,7 +153,7 @@ private:
                     : std::nullopt;
     if (!type)
       interpreter.refuse("the file holds '" + item.text +
-                         "', which is no number, text, container "
+                         "', which is not a number, text, container "
                          "or tensor; only those are taken from it");
     return dtypeValue(*type);
   }
@@ -280,7 +280,7 @@ h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   package::Status status = archive::readTorchFile(bytes, owner, read);
   if (!status.ok() && !isZip && tracer.recorder)
     raiseNoArchive(interpreter, bytes.empty(),
-                   "'" + path + "' is no file of torch.save's: " + status.message());
+                   "'" + path + "' is not a file of torch.save: " + status.message());
   if (!status.ok())
     interpreter.refuse("'" + path + "' is not read: " + status.message());
   bool isPlaced = tracer.recorder && tracer.recorder->isRecording();
@@ -308,7 +308,7 @@ public:
 
   void value(const h::Value &given, unsigned depth = 0) {
     if (depth > mostNesting)
-      interpreter.refuse("torch.save takes values that lie in each other up to " +
+      interpreter.refuse("torch.save takes values that are nested up to " +
                          std::to_string(mostNesting) + " levels deep");
     std::string type = h::typeName(given);
     bool isOrdered = type == "OrderedDict";

@@ -238,7 +238,7 @@ TracedTensor Tracer::viewAs(const TracedTensor &tensor, DataType dtype,
     fail("is not supported yet: its elements have " + std::to_string(byteSize(type.dtype)) +
          " bytes, and those asked for " + std::to_string(byteSize(dtype)));
   if (dtype == DataType::Bool || type.dtype == DataType::Bool)
-    fail("is not supported: a bool is no other type's bits; compare with 0");
+    fail("is not supported: the bits of a bool are not those of another type; compare with 0");
   if (!whole.isContiguous(symbols()))
     fail("is not supported: the memory that it is a view of is not contiguous; clone() it first");
   TracedTensor view = tensor;

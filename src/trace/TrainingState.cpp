@@ -285,8 +285,9 @@ private:
     for (const auto &[name, object] : tensors)
       if (key.as<TensorObject>() == object.get())
         return name;
-    interpreter.refuse("the optimiser '" + optimizer +
-                       "' has state for what is no parameter of the model: " + h::typeName(key));
+    interpreter.refuse(
+        "the optimiser '" + optimizer +
+        "' has state for something that is not a parameter of the model: " + h::typeName(key));
   }
 
   void addStates(size_t optimizer, const std::vector<h::Value> &one,

@@ -192,5 +192,5 @@ TEST(Sizes, PlansThatUseASizeTooEarlyAreRefused) {
         branch.whenTrue = 1;
         steps.insert(steps.begin() + 1, branch);
       },
-      "behind the branch or loop that reads its value");
+      "after the branch or loop that reads its value");
 }

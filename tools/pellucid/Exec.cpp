@@ -37,7 +37,7 @@ static void keepFreedMemory() {
 int runExec(Words words) {
   VerbLine line("exec",
                 "Runs a PyTorch and Triton program as Python would, without Python. Options stand "
-                "before SCRIPT; all behind it is the script's.",
+                "before SCRIPT; all after it is the script's.",
                 "pellucid exec --device cuda=cpu examples/silu_script.py --rows 32",
                 "The script's exit code is this program's.");
   exec::ScriptRun run;

@@ -304,7 +304,7 @@ LogicalResult TensorCopyOp::verify() {
                          << " dims, got " << getAt().size();
   // tensor_copy_c3
   if (!isa_and_present<ExpectCopiesOp, TensorCopyOp>((*this)->getPrevNode()))
-    return emitOpError() << "expects to stand right behind an expect_copies and its other copies";
+    return emitOpError() << "expects to follow directly an expect_copies and its other copies";
   return success();
 }
 

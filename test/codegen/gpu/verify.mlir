@@ -148,7 +148,7 @@ tt.func public @tensor_copy_c2_place(%p: !tt.ptr<bf16>, %i: i32, %comes: i1) att
 tt.func public @tensor_copy_c3_alone(%p: !tt.ptr<bf16>, %i: i32, %comes: i1) attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 70], strides = [1, 104], box = [32, 64]>]} {
   %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
   %barriers = ttgpu.alloc_barriers : <3>
-  // expected-error @+1 {{expects to stand right behind an expect_copies and its other copies}}
+  // expected-error @+1 {{expects to follow directly an expect_copies and its other copies}}
   ttgpu.tensor_copy 0 at [%i, %i] to %b[%i] if %comes signals %barriers[%i] : <3 of tensor<64x32xbf16> along 1>, <3>
   tt.return
 }

@@ -191,7 +191,7 @@ const Change changes[] = {
      "has a region whose result 0 is f32[2] where i64[] is wanted"},
     {"output output(%sub, %add)", "output output(%sub)",
      "has a region with 1 results where there are 2"},
-    {"output output(%sub, %add)", "output output(%sub, 3)", "gives 3, which is no tensor"},
+    {"output output(%sub, %add)", "output output(%sub, 3)", "gives 3, which is not a tensor"},
     {"%left: i64[]", "%left: i32[]", "where i32[] is wanted"},
     {"reverse=True", "reverse=3", "has no keyword 'reverse' of that kind"},
     {"reverse=True", "backwards=True", "has no keyword 'backwards' of that kind"},
