@@ -41,7 +41,6 @@ public:
   void onReset(std::function<void()> action) { resets.push_back(std::move(action)); }
   void reset();
   eager::Session &tensors() { return session; }
-  const ScriptRun &scriptRun() const { return run; }
 
   /// Called with every launch's kernel, the function that describes it (`launch_metadata`), grid
   /// and arguments by name, while it is set; what it gives is called when the launch was made.

@@ -115,7 +115,6 @@ public:
   Value *result(size_t i = 0) const { return resultValues[i].get(); }
 
   /// These keep the users of values right.
-  void setTarget(std::string target) { callee = std::move(target); }
   void setArgs(std::vector<Argument> args);
   void setKwargs(KeywordArguments kwargs);
   void setLaunch(Launch launch);

@@ -169,7 +169,6 @@ public:
   // Conversions with Python's rules and messages; `what` names the argument.
   int64_t toInt64(const Value &value, std::string_view what);
   double toDouble(const Value &value, std::string_view what);
-  bool toBool(const Value &value) { return truth(value); }
   const std::string &toStr(const Value &value, std::string_view what);
   /// An int or SymInt.
   symbolic::Expr toExpr(const Value &value, std::string_view what);

@@ -476,9 +476,6 @@ void noteRaised(Interpreter &, const Value &exception);
 void noteHandled(Interpreter &, const Value &exception, bool isHandled);
 void addScriptModules(NativeModules &, const ScriptOptions &);
 void addScriptBuiltins(Interpreter &);
-/// The public names of `source` become the module's; `_native` there is what `natives` fill.
-NativeModules::Fill fillFromText(const char *source,
-                                 std::function<void(Interpreter &, Module &)> natives = nullptr);
 
 /// What a class body leaves for type.__new__ in its namespace as `__classcell__`: the scope whose
 /// methods ask for the class by super().

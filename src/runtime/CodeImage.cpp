@@ -28,7 +28,6 @@ bool CodeImage::mapSegments(const package::ImageLayout &layout, int fd, uint64_t
 }
 
 Result CodeImage::copySegments(const package::ImageLayout &layout, std::span<const uint8_t> image) {
-  copied = true;
   for (const package::ImageSegment &segment : layout.segments) {
     unsigned char *begin = base + segment.address;
     if (mmap(begin, segment.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,

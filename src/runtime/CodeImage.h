@@ -18,14 +18,11 @@ public:
   CodeImage &operator=(const CodeImage &) = delete;
 
   const void *at(uint64_t address) const { return base + address; }
-  /// True when it was copied and not mapped from the file.
-  bool isCopied() const { return copied; }
 
 private:
   CodeImage() = default;
   unsigned char *base = nullptr;
   size_t bytes = 0;
-  bool copied = false;
 
   bool mapSegments(const package::ImageLayout &layout, int fd, uint64_t fileOffset);
   Result copySegments(const package::ImageLayout &layout, std::span<const uint8_t> image);

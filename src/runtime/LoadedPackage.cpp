@@ -212,11 +212,6 @@ Result LoadedPackage::mapImages() {
   return {};
 }
 
-bool LoadedPackage::hasCopiedCode() const {
-  return std::any_of(images.begin(), images.end(),
-                     [](auto &image) { return image.second->isCopied(); });
-}
-
 const std::string &LoadedPackage::description() const {
   std::call_once(described, [this] { descriptionText = describe(manifest()); });
   return descriptionText;

@@ -42,8 +42,6 @@ public:
   const std::string &description() const;
   /// The target of the code it runs on the CPU: "cpu:x86-64-v4"; empty without a CPU program.
   const std::string &cpuTarget() const { return chosenCpuTarget; }
-  /// True when the CPU code was copied because the file system forbids mapping it executable.
-  bool hasCopiedCode() const;
 
   /// With the state that the package gives. A device of type 0 stands for the CPU where the package
   /// has a program for it, else for the first CUDA device.

@@ -107,14 +107,6 @@ void ArchiveReplay::checkResult(const archive::Node &node, const archive::Argume
                         toString(TensorType(meta->second.dtype, meta->second.sizes)));
 }
 
-std::shared_ptr<TracedStorage> ArchiveReplay::storageNamed(const std::string &name,
-                                                           bool isInput) const {
-  for (const auto &[known, storage] : isInput ? userInputs : buffers)
-    if (known == name)
-      return storage;
-  return nullptr;
-}
-
 /// What the functional form says about new contents is written, as the in-place form does.
 void ArchiveReplay::writeMutations() {
   for (const archive::Output &output : archive.outputs) {

@@ -97,7 +97,6 @@ private:
 
   // --- outputs
 
-  std::shared_ptr<TracedStorage> storageNamed(const std::string &name, bool isInput) const;
   void writeMutations();
   void addMutations(const std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> &list,
                     graph::OutputSpec::Kind kind, std::vector<graph::Argument> &outputs);

@@ -36,7 +36,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("src/fusion", "src/tt", "src/passes", "src/trace")
 # Tests of the sources' form, and those that a mutant cannot reach or that a run of all does not show anything with.
-LEFT_OUT = r"^(format|names|layers|python|figures|install|demo|fuzz_.*|judge.*|syntax_.*)$|_cuda(?!_ptx)"
+LEFT_OUT = r"^(format|names|layers|python|figures|unused|install|demo|fuzz_.*|judge.*|syntax_.*)$|_cuda(?!_ptx)"
 MEMORY = 8 << 30  # a mutant may fill memory; this much of it, and the machine stays usable
 SWAPS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ", " != ": " == ", " && ": " || ", " || ": " && ",
          " + ": " - ", " - ": " + "}

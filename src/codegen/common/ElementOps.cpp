@@ -37,9 +37,6 @@ Value *stored(CodeBuilder &b, mlir::Operation *op, Value *value) {
   return narrowFloat(b, value, resultElement(op));
 }
 
-template <auto emit> Value *floatUnary(CodeBuilder &b, mlir::Operation *op, Values in) {
-  return stored(b, op, emit(b, computed(b, op, in, 0)));
-}
 template <llvm::Intrinsic::ID id>
 Value *floatIntrinsic1(CodeBuilder &b, mlir::Operation *op, Values in) {
   return stored(b, op, b.CreateUnaryIntrinsic(id, computed(b, op, in, 0)));
