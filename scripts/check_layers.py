@@ -34,7 +34,6 @@ LAYERS = {
     "codegen/cpu": (5, True),
     "codegen/gpu": (5, True),
     "codegen/cuda": (6, True),
-    "codegen/triton": (5, True),
     "driver": (7, True),
     "eager": (8, False),
     "api": (9, False),
@@ -75,6 +74,21 @@ def check(file: pathlib.Path, own: str | None):
             yield f"{where}: {own} (rank {rank}) includes {target} of {other} (rank {LAYERS[other][0]})"
 
 
+def check_table():
+    """docs/architecture.md has a row for each layer, with its rank; `tools` stands above them all."""
+    written = {}
+    for ranks, names in re.findall(r"^\| ([\d, ]+) \| ((?:`[\w/]+`(?:, )?)+) \|", (ROOT / "docs/architecture.md").read_text(), re.M):
+        ranks, names = [int(rank) for rank in ranks.split(",")], re.findall(r"`([\w/]+)`", names)
+        written |= dict(zip(names, ranks if len(ranks) == len(names) else ranks * len(names), strict=True))
+    meant = {name: rank for name, (rank, _) in LAYERS.items()} | {"tools": TOOLS_RANK}
+    for name in sorted(written.keys() | meant.keys()):
+        if written.get(name) != meant.get(name):
+            yield f"docs/architecture.md: rank {written.get(name)} of {name}, here {meant.get(name)}"
+    for name in LAYERS:
+        if not (ROOT / "src" / name).is_dir():
+            yield f"src/{name}: a layer without a folder"
+
+
 def check_public(file: pathlib.Path):
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = INCLUDE.match(line)
@@ -99,6 +113,7 @@ def main():
                 errors.append(f"{file.relative_to(ROOT)}: no layer has this folder")
                 continue
             errors += check(file, own)
+    errors += check_table()
     for error in errors:
         print(error)
     if count < 10:
