@@ -1,77 +1,66 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's table of figures is what two files of bench/results hold, slow rows too; `--fix` writes it anew.
+"""The README's table of the CPU is what files of bench/results hold, slow rows too; `--fix` writes it anew.
 
-Medians, as bench/compare.py and bench/cuda/run.py wrote them. A newer run is a new file and its name here.
+A newer run is a new file and its name here: no row is of an older build than the newest file of its kind.
 """
 import json
+import math
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CPU = "bench/results/2026-11-21-epyc-2-cores-e.json"
-GPU = "bench/results/2026-11-21-h200-e.json"
+RESULTS = "bench/results/"
 BEGIN, END = "<!-- figures: scripts/readme_figures.py --fix -->\n", "<!-- /figures -->\n"
-
-STREAMS = {"add_f32_16M": "add of 16M f32", "silu_bf16_16M": "SiLU of 16M bf16", "softmax_f32_16384x1000": "softmax 16384x1000 f32"}
-LINEARS = {"linear_f32_16x1024x1024": "linear 1024 -> 1024 f32, 16 rows", "linear_f32_1024x1024x1024": "the same, 1024 rows",
-           "linear_bf16_16x1024x1024": "linear 1024 -> 1024 bf16, 16 rows", "linear_bf16_1024x1024x1024": "the same, 1024 rows"}
-KERNELS = {"pointwise-silu-pointwise": "`x*s+b -> SiLU -> *0.5`", "pointwise-silu-pointwise+residual": "the same with a residual",
-           "add": "add", "softmax": "softmax", "RmsNorm": "rms norm", "LayerNorm": "layer norm", "ScaleRows": "a factor per row, a bias per column"}
-SIDES = {"eager": "eager", "compile": "torch.compile", "aoti": "AOTInductor", "triton": "Triton", "torch eager": "eager",
-         "torch eager + triton": "eager with Triton", "torch.compile + triton_op": "torch.compile"}
+EPYC, XEON = "AMD EPYC (AVX-512, pairs of bf16)", "Intel Xeon (tile registers)"
+# what, file, the rows in it (a path of keys), the machine, the peer, the key of a row's speed
+TABLES = [
+    ("graph operators", "2026-11-23-cpu-operators.json", ["rows"], EPYC, "the better of eager mode and `torch.compile`", "speed"),
+    ("of them again, those that were mended since", "2026-11-23-cpu-operators-c.json", ["rows"], EPYC, "the same", "speed"),
+    ("graph operators", "2026-11-23-cpu-intel-b.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed_beside_eager"),
+    ("graph operators", "2026-11-23-cpu-intel-b.json", ["runs", "beside torch.compile, amx1", "rows"], XEON, "`torch.compile`", "speed"),
+    ("public Triton kernels, unchanged", "2026-11-23-cpu-user-kernels.json", ["rows"], EPYC, "eager mode's operators", "speed"),
+]
+MODELS = ("2026-11-23-cpu-models.json", EPYC)
+NAMED = 4  # slow rows that are named
 
 
 def number(value):
     """Three digits, without an exponent."""
-    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:.{digits}f}"
 
 
-def peers(found, value):
-    return ", ".join(f"{SIDES[name]} {number(value(entry))}" for name, entry in found.items())
+def read(file, keys):
+    found = json.loads((ROOT / RESULTS / file).read_text())
+    for key in keys:
+        found = found[key]
+    return found
 
 
-def cpu_rows(run):
-    rows = {(row["name"], row["threads"]): row for row in run["rows"]}
-    model = rows["two_linear_bf16_batch16", 1]
-    aoti = model["peers"]["aoti"]
-    yield ("linear, SiLU kernel, linear in bf16: source to package for two ISA levels", number(run["source_to_package"]["median_s"]) + " s",
-           f"AOTInductor {number(aoti['make_s'])} s")
-    yield "loading that package", number(model["load_s"] * 1e3) + " ms", f"AOTInductor {number(aoti['load_s'] * 1e3)} ms"
-    yield "a call of it, batch 16, one thread", number(model["ours_s"] * 1e6) + " us", peers(model["peers"], lambda p: p["median_s"] * 1e6) + " us"
-    for threads, where in ((1, "one thread"), (0, "two threads")):
-        for name, what in STREAMS.items():
-            row = rows[name, threads]
-            rate = lambda seconds, row=row: row["bytes"] / seconds / 1e9  # noqa: E731
-            yield (f"{what}, {where}", number(rate(row["ours_s"])) + " GB/s",
-                   peers(row["peers"], lambda p, rate=rate: rate(p["median_s"])) + f"; a copy {number(row['copy_ceiling_bytes_per_s'] / 1e9)} GB/s")
-    for threads, where in ((1, "one thread"), (0, "two threads")):
-        for name, what in LINEARS.items():
-            row = rows[name, threads]
-            rate = lambda seconds, row=row: row["flops"] / seconds / 1e9  # noqa: E731
-            yield (f"{what}, {where}", number(rate(row["ours_s"])) + " GFLOP/s",
-                   peers(row["peers"], lambda p, rate=rate: rate(p["median_s"])) + " GFLOP/s")
-    yield "the run-time library, stripped", number(run["source_to_package"]["runtime_library_stripped_bytes"] / 1e6) + " MB", ""
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def gpu_rows(run):
-    for name, what in KERNELS.items():
-        times = run["times"][name]
-        beside = {side: times[side] for side in SIDES if side in times}
-        yield f"{what}, {run['shape']}, H200", number(times["pellucid"] * 1e6) + " us", peers(beside, lambda s: s * 1e6) + " us"
-    for name, what, library in (("product", "product ", "cuBLAS"), ("product_wide", "product ", "cuBLAS"), ("attention", "attention, ", "PyTorch")):
-        rates = run[name]["tflops"]
-        yield (f"{what}{run[name]['shape']}, H200", number(rates["pellucid"]) + " TFLOP/s",
-               f"Triton {number(rates['triton'])}, {library} {number(rates['torch eager'])} TFLOP/s")
+def table_row(what, file, keys, machine, peer, key):
+    speeds = sorted((row[key], name) for name, row in read(file, keys).items() if row.get(key))
+    slow = [f"{name} {number(speed)}" for speed, name in speeds if speed < 0.9]
+    rest = f", {len(slow) - NAMED} more" if len(slow) > NAMED else ""
+    usual = [speed for speed, _ in speeds if speed <= 2]
+    mean = f"{number(geometric_mean([speed for speed, _ in speeds]))} beside {peer}, {number(geometric_mean(usual))} without the {len(speeds) - len(usual)} rows above 2"
+    return (f"{len(speeds)} {what}, {machine} ([file]({RESULTS}{file}))", f"{mean}; {len(speeds) - len(slow)} at 0.9 or better",
+            ", ".join(slow[:NAMED]) + rest)
+
+
+def model_row(file, machine):
+    rows = read(file, ["rows"])
+    return (f"whole models, f32, {machine} ([file]({RESULTS}{file}))", "; ".join(f"{name} {number(row['speed'])}" for name, row in rows.items()) + " beside the better of eager mode, `channels_last` and `torch.compile`", "")
 
 
 def table():
-    cpu, gpu = (json.loads((ROOT / file).read_text()) for file in (CPU, GPU))
-    lines = [f"Medians of [{pathlib.Path(CPU).name}]({CPU}) (two cores of an AMD EPYC, PyTorch {cpu['torch']['version'].split('+')[0]}) and",
-             f"[{pathlib.Path(GPU).name}]({GPU}) (NVIDIA H200, PyTorch {gpu['torch'].split('+')[0]}, Triton {gpu['triton']}).", "",
-             "| what | Pellucid | beside it |", "|---|---|---|"]
-    lines += [f"| {what} | {ours} | {beside} |" for what, ours, beside in [*cpu_rows(cpu), *gpu_rows(gpu)]]
+    lines = ["One thread, packages beside PyTorch, results checked first. The machines are shared with other jobs: both sides ran in turns, and runs of another day differ by up to a factor of two.", "",
+             "| what | geometric mean of the speed | slow rows |", "|---|---|---|"]
+    lines += [f"| {what} | {said} | {slow} |" for what, said, slow in [*(table_row(*row) for row in TABLES), model_row(*MODELS)]]
     return "\n".join(lines) + "\n"
 
 

@@ -218,6 +218,8 @@ struct Remains {
         instance->attributes.clear();
       else if (auto *function = v.as<Function>())
         function->attributes.clear();
+      else if (auto *cls = v.as<Class>())
+        cls->attributes.clear();
     }
   }
 };

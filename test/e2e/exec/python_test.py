@@ -35,11 +35,58 @@ class PythonScripts(unittest.TestCase):
         done = self.text(CLOSURES)
         self.assertEqual((done.stdout, done.returncode), ("['   6', 3, {'y': 7}, [7, 7]]\n", 0), done.stderr)
 
+    def test_rings_of_classes_go(self):
+        """Tensors that only classes made in calls hold, in a ring with their instances: at most some searches' worth live."""
+        done = self.text(CLASSES)
+        self.assertEqual((done.stdout, done.returncode), ("ordinary True\nrenamed True\ncalled True\nderived True\n0\n", 0), done.stderr)
+
     def test_async_functions_are_refused_where_they_are_called(self):
         done = self.text("async def f():\n    return 1\n\nprint('made')\nf()\n")
         self.assertEqual((done.stdout, done.returncode), ("made\n", 1))
         self.assertIn(":5:1: error: 'async' functions are not supported", done.stderr)
 
+
+CLASSES = '''
+import gc
+import weakref
+import torch
+
+made = []
+def alive():
+    return sum(ref() is not None for ref in made)
+def tensor():
+    t = torch.ones(8)
+    made.append(weakref.ref(t))
+    return t
+
+class Base: pass
+def ordinary():
+    class Local: pass
+    Local.held, Local.own = tensor(), Local()
+def renamed():
+    class Local: pass
+    Local.__qualname__ = "Plain"
+    Local.held, Local.own = tensor(), Local()
+def called():
+    local = type("Made", (), {"held": tensor()})
+    local.own = local()
+def derived():
+    class Local(Base):
+        held = tensor()
+        def method(self): return Local
+    Local().method
+
+for make in (ordinary, renamed, called, derived):
+    made.clear()
+    most = 0
+    for turn in range(1200):
+        make()
+        if turn % 50 == 0:
+            most = max(most, alive())
+    print(make.__name__, most < 900)
+gc.collect()
+print(alive())
+'''
 
 CLOSURES = '''
 import gc
