@@ -230,7 +230,8 @@ void CudaEmitter::emitMatrixDot(tt::DotOp op) {
 void CudaEmitter::multiplyByWarps(tt::DotOp op, const SharedOperand &left,
                                   const SharedOperand &right, Registers &sums) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
-  if (a.getElementType().isF32() && (left.contiguousDim != 1 || right.contiguousDim != 0))
+  bool turnsRound = left.contiguousDim != 1 || right.contiguousDim != 0;
+  if (a.getElementType().isF64() || (a.getElementType().isF32() && turnsRound))
     return multiplyWordsByWarps(op, left, right, sums);
   const Layout &layout = layoutOf(op);
   // Where this warp's part of the product begins.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of f32 by mma.sync (tf32) where an operand lies across the inner dim in shared memory.
-// ldmatrix turns 16-bit elements round, not these: each lane loads its own. The order of k within
-// an instruction is free as long as both operands have the same, so a lane takes two neighbours, 2t
+// Products of f32 by mma.sync (tf32) where an operand lies across the inner dim in shared memory,
+// and of f64. ldmatrix moves 16-bit elements, and turns these round alone: each lane loads its own.
+// The fragments of eight k are the same for both types. The order of k within an instruction is free as long as both operands have the same, so a lane takes two neighbours, 2t
 // and 2t + 1: one load where the operand lies along k, and where it lies across, rows whose swizzle
 // differs, so that no two lanes meet in a bank.
+#include "codegen/common/ElementOps.h"
 #include "codegen/cuda/CudaEmitter.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -12,11 +13,15 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-static constexpr int64_t stepOfWords = 8, unitsOfWord = 4 / SharedTile::elementBytes;
+static constexpr int64_t stepOfWords = 8;
 
 void CudaEmitter::multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left,
                                        const SharedOperand &right, Registers &sums) {
   auto a = mlir::cast<mlir::RankedTensorType>(op.getA().getType());
+  bool isDouble = a.getElementType().isF64();
+  llvm::Type *word = isDouble ? b.getDoubleTy() : static_cast<llvm::Type *>(b.i32());
+  unsigned bytes = memoryBytes(a.getElementType());
+  int64_t unitsOfWord = bytes / SharedTile::elementBytes;
   const Layout &layout = layoutOf(op);
   auto number = [&](int64_t value) { return b.getInt32(static_cast<uint32_t>(value)); };
   // A lane's row or column of each fragment, and its place along k.
@@ -33,13 +38,13 @@ void CudaEmitter::multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left,
     if (alongK) {
       Value *unit = b.CreateMul(b.CreateAdd(k, number(step)), number(unitsOfWord));
       Value *both = b.CreateAlignedLoad(
-          lanesOf(b.i32(), 2), elementAddress(operand, outer, unit, first), llvm::Align(8));
+          lanesOf(word, 2), elementAddress(operand, outer, unit, first), llvm::Align(2 * bytes));
       return {b.CreateExtractElement(both, uint64_t(0)), b.CreateExtractElement(both, uint64_t(1))};
     }
     Value *unit = b.CreateMul(b.CreateAdd(outer, number(first)), number(unitsOfWord));
     auto one = [&](int64_t next) {
       Value *address = elementAddress(operand, b.CreateAdd(k, number(next)), unit, step);
-      return b.CreateAlignedLoad(b.i32(), address, llvm::Align(4));
+      return b.CreateAlignedLoad(word, address, llvm::Align(bytes));
     };
     return {one(0), one(1)};
   };
@@ -65,7 +70,9 @@ void CudaEmitter::multiplyWordsByWarps(tt::DotOp op, const SharedOperand &left,
       llvm::append_range(operands, columns[point[1]]);
       operands.append(sums.begin() + r, sums.begin() + r + 4);
       llvm::CallInst *made =
-          b.CreateIntrinsic(llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32, {}, operands);
+          b.CreateIntrinsic(isDouble ? llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_f64
+                                     : llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32,
+                            {}, operands);
       made->addFnAttr(llvm::Attribute::Convergent);
       for (unsigned i = 0; i < 4; ++i)
         sums[r + i] = b.CreateExtractValue(made, i);

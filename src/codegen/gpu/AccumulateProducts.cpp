@@ -31,7 +31,7 @@ bool addsWhatUnitsAdd(Operation *op) {
   if (!isa<arith::AddFOp, arith::AddIOp>(op))
     return false;
   Type element = codegen::elementTypeOf(op->getResult(0).getType());
-  return element.isF32() || element.isInteger(32);
+  return element.isF32() || element.isF64() || element.isInteger(32);
 }
 
 void accumulate(Operation *sum) {

@@ -42,6 +42,11 @@ bool multipliesTruncated(tt::DotOp dot) {
          tileOf(dot.getB()).getElementType().isF32() && tileOf(dot.getD()).getElementType().isF32();
 }
 
+bool multipliesDoubles(tt::DotOp dot) {
+  return tileOf(dot.getA()).getElementType().isF64() &&
+         tileOf(dot.getB()).getElementType().isF64() && tileOf(dot.getD()).getElementType().isF64();
+}
+
 bool liesAlongInner(tt::DotOp dot) {
   return multipliesBytes(dot) || (multipliesTruncated(dot) && unitOf(dot) == MatrixUnit::Warpgroup);
 }
@@ -72,6 +77,10 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
     return isLarge && a.getDimSize(1) >= 2 * stepK ? made : MatrixUnit::None;
   if (multipliesTruncated(dot) && isLarge && a.getDimSize(1) >= stepK / 2)
     return made;
+  // Instructions of 16 rows came with sm_90; those of 8 would not pay for another way to lie.
+  if (multipliesDoubles(dot))
+    return isLarge && a.getDimSize(1) >= stepK / 2 && target.getSm() >= 90 ? MatrixUnit::Warp
+                                                                          : MatrixUnit::None;
   if (suitsLanes(dot, target))
     return MatrixUnit::Lane;
   bool fits = a.getRank() == 2 && element == b.getElementType() &&

@@ -19,6 +19,8 @@ bool multipliesFloat8(tt::DotOp dot);
 bool suitsFloat8Units(tt::DotOp dot);
 /// Of f32 whose last 13 bits may be left out (tf32).
 bool multipliesTruncated(tt::DotOp dot);
+/// f64, which sm_90 has matrix units for.
+bool multipliesDoubles(tt::DotOp dot);
 /// Operands of wgmma that are not of 16 bits lie along the inner dim in shared memory; those of
 /// bytes do for mma.sync too.
 bool liesAlongInner(tt::DotOp dot);

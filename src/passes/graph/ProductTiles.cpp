@@ -97,6 +97,14 @@ constexpr Candidate multiplyAdds[] = {
     {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.040, 6},
     {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 3}, 0.025, 6},
 };
+/// From sm_90 on by matrix units.
+constexpr Candidate doubles[] = {
+    {{.m = 128, .n = 128, .k = 16, .warps = 8, .stages = 3}, 0.055, 1},
+    {{.m = 128, .n = 64, .k = 16, .warps = 4, .stages = 3}, 0.052, 2},
+    {{.m = 64, .n = 64, .k = 16, .warps = 4, .stages = 4}, 0.050, 3},
+    {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.040, 4},
+    {{.m = 16, .n = 64, .k = 32, .warps = 4, .stages = 3}, 0.025, 6},
+};
 constexpr Candidate multiplyAddsOfDoubles[] = {
     {{.m = 32, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.030, 6},
     {{.m = 16, .n = 64, .k = 32, .warps = 4, .stages = 2}, 0.020, 8},
@@ -119,6 +127,8 @@ std::span<const Candidate> candidates(DataType type, const DeviceModel &device) 
                                 : std::span<const Candidate>(sixteenBitsByWarps);
   if (type == DataType::Int8)
     return bytes;
+  if (type == DataType::Float64 && device.hasWarpgroups)
+    return doubles;
   return byteSize(type) == 8 ? std::span<const Candidate>(multiplyAddsOfDoubles)
                              : std::span<const Candidate>(multiplyAdds);
 }
