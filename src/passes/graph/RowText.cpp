@@ -4,6 +4,7 @@
 #include "passes/graph/KernelWriter.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace pellucid::passes {
 
@@ -108,13 +109,48 @@ private:
       // Sixteen bytes of a thread in each stripe.
       elements = 32 * warps * (16 / std::clamp<int64_t>(byteSize(first.dtype), 2, 8));
       rows = 4;
+      chooseAlignment();
       return;
     }
     elements = chooseBlock(length, symbols, whole ? 32768 : forCpu ? 1024 : 4096);
-    // Sixteen elements of a thread keep their loads in flight and their row in registers.
-    warps = static_cast<int32_t>(std::clamp<int64_t>(elements / 512, 1, whole ? 32 : 8));
+    // Sixteen elements of a thread keep their loads in flight and their row in registers. Of blocks
+    // with more than half of a multiprocessor's threads none is there while one waits for its sums.
+    warps = static_cast<int32_t>(std::clamp<int64_t>(elements / 512, 1, whole ? 16 : 8));
+    if (elements > 16384)
+      warps = 32;
     if (elements >= 512)
       warps = std::max(warps, 4);
+  }
+
+  /// Rows of an odd number of elements begin at any address: stripes then begin in front of the row,
+  /// where a vector does, and masks leave out what is not the row's.
+  void chooseAlignment() {
+    constexpr int64_t vectorBytes = 16;
+    int64_t bytes = vectorBytes;
+    for (size_t i = 0; i < spec.rowInputs; ++i)
+      if (isDense(spec.inputs[i]))
+        bytes = std::min<int64_t>(bytes, byteSize(spec.inputs[i].dtype));
+    auto count = length.constant();
+    if (count && isDense(spec.inputs[0]) && *count % (vectorBytes / bytes) != 0)
+      alignment = vectorBytes / bytes;
+  }
+  /// The elements of all rows, one after the other.
+  bool isDense(const TextOperand &operand) const {
+    return operand.every == 1 && operand.offset.constant() == 0 && !operand.offsetIsArgument &&
+           operand.strides == graph::contiguousStrides(spec.shape);
+  }
+
+  /// Whether 32 bits count where elements of a row are, in every operand.
+  bool isNarrow() const {
+    constexpr int64_t most = 1 << 30;
+    auto reaches = [&](const TextOperand &operand) {
+      auto stride = operand.strides[kept].constant();
+      return stride && std::abs(*stride) <= most &&
+             std::abs(*stride) * std::min(symbols.range(length).max, most) < most;
+    };
+    return symbols.range(length).max < most &&
+           std::all_of(spec.inputs.begin(), spec.inputs.end(), reaches) && reaches(spec.output) &&
+           std::all_of(spec.stored.begin(), spec.stored.end(), reaches);
   }
 
   bool hasTwoDims() const { return tile == Tile::Rows || tile == Tile::Columns; }
@@ -161,6 +197,11 @@ private:
     case Tile::Row:
     case Tile::Stripes:
       indices = writer.delinearize("pid", spec.shape, kept, "idx");
+      if (alignment > 1) {
+        std::string vector = std::to_string(alignment);
+        writer.line("begin = pid * " + writer.scalar(length) + " // " + vector + " * " + vector);
+        writer.line("head = (pid * " + writer.scalar(length) + " - begin).to(tl.int32)");
+      }
       break;
     case Tile::Rows:
       writer.line("line = pid * " + r + " + tl.arange(0, " + r + ")");
@@ -213,8 +254,12 @@ private:
       alongRows |= operand.strides[d].constant() != 0 && (tile == Tile::Rows || d + 1 == kept);
     std::string mask = maskOf(alongRows, alongElements);
     writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
-                writer.address(operand, at) + ")" +
+                addressOf(operand, at) + ")" +
                 (mask.empty() ? ")" : ", mask=" + mask + ", other=0)"));
+  }
+  std::string addressOf(const TextOperand &operand, const std::vector<std::string> &at) {
+    return isInStripes && alignment > 1 && isDense(operand) ? "begin + place"
+                                                            : writer.address(operand, at);
   }
   /// What the body makes of the elements at `col`.
   void loadElements() {
@@ -226,9 +271,15 @@ private:
   void loadTile() {
     std::string e = std::to_string(elements);
     if (tile == Tile::Stripes) {
-      writer.line("col = (start + tl.arange(0, " + std::to_string(rows) + ").to(tl.int64) * " + e +
-                  ")[:, None] + tl.arange(0, " + e + ")[None, :]");
-      writer.line("there = col < " + size);
+      isInStripes = true;
+      std::string place = alignment > 1 ? "place" : "col";
+      std::string wide = isNarrow() ? "" : ".to(tl.int64)";
+      writer.line(place + " = (start + tl.arange(0, " + std::to_string(rows) + ")" + wide + " * " +
+                  e + ")[:, None] + tl.arange(0, " + e + ")[None, :]");
+      if (alignment > 1)
+        writer.line("col = place - head");
+      writer.line("there = " + std::string(alignment > 1 ? "(col >= 0) & " : "") + "(col < " + size +
+                  ")");
       writer.line("mask = there");
     } else if (tile != Tile::Lanes) {
       writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
@@ -248,7 +299,7 @@ private:
   void storeElements(const char *pointer, const TextOperand &operand, const std::string &value) {
     std::vector<std::string> at = indices;
     at.push_back("col");
-    writer.line(storeText(pointer, writer.address(operand, at),
+    writer.line(storeText(pointer, addressOf(operand, at),
                           "tl.broadcast_to(" + value + ", " + shapeText() + ")", operand.dtype,
                           "mask"));
   }
@@ -257,18 +308,20 @@ private:
     if (whole)
       return;
     std::string step = std::to_string(tile == Tile::Stripes ? rows * elements : elements);
+    std::string end = size + (alignment > 1 ? " + head" : "");
     if (tile == Tile::Lanes) {
       writer.open("for col in range(0, " + size + "):");
     } else if (again && tile == Tile::Stripes) {
-      writer.line("turns = (" + size + " + " + step + " - 1) // " + step);
+      writer.line("turns = (" + end + " + " + step + " - 1) // " + step);
       writer.open("for turn in range(0, turns):");
       writer.line("start = (turns - 1 - turn) * " + step);
     } else {
-      writer.open("for start in range(0, " + size + ", " + step + "):");
+      writer.open("for start in range(0, " + end + ", " + step + "):");
     }
     loadTile();
   }
   void closePass() {
+    isInStripes = false;
     if (!whole)
       writer.close();
   }
@@ -536,8 +589,9 @@ private:
   Expr length, rowCount = 1, grid = 1;
   size_t kept = 0;
   int64_t rows = 1, elements = 1;
+  int64_t alignment = 1; ///< elements that stripes begin at a multiple of
   int32_t warps = 4;
-  bool whole = false, hasStored = false;
+  bool whole = false, hasStored = false, isInStripes = false;
   std::string size, type, differences;
   std::vector<std::string> indices;
 };
