@@ -308,12 +308,60 @@ def dot_i8(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     x = tl.load(a + i[:, None]*BK + k[None, :]); y = tl.load(b + k[:, None]*BN + j[None, :])
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(x, y))
 
+# Attention whose second product starts in the next round, in two loops: program 0 has no round of the first, and the last
+# keys are cut.
+@case("q:bf16:24576 k:bf16:20000 v:bf16:20000 o:bf16:24576 N:i32=300", (3,), BM=128, BN=64, D=64)
+@triton.jit
+def staged_attention_causal(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    row = tl.program_id(0)*BM + tl.arange(0, BM); n = tl.arange(0, BN); d = tl.arange(0, D)
+    qt = tl.load(q + row[:, None]*D + d[None, :])
+    m = tl.full((BM,), -1e30, tl.float32); total = tl.zeros((BM,), tl.float32); acc = tl.zeros((BM, D), tl.float32)
+    full = tl.minimum(tl.program_id(0)*BM, N)//BN*BN
+    end = tl.minimum(tl.program_id(0)*BM + BM, N)
+    for at in range(0, full, BN):
+        kt = tl.trans(tl.load(k + (at + n[:, None])*D + d[None, :]))
+        s = tl.dot(qt, kt)*0.125
+        top = tl.maximum(m, tl.max(s, 1)); p = tl.exp(s - top[:, None]); alpha = tl.exp(m - top)
+        vt = tl.load(v + (at + n[:, None])*D + d[None, :])
+        total = total*alpha + tl.sum(p, 1); acc = tl.dot(p.to(tl.bfloat16), vt, acc*alpha[:, None]); m = top
+    for at in range(full, end, BN):
+        there = at + n < end
+        kt = tl.trans(tl.load(k + (at + n[:, None])*D + d[None, :], mask=there[:, None], other=0.))
+        s = tl.where((at + n)[None, :] <= row[:, None], tl.dot(qt, kt)*0.125, -1e30)
+        s = tl.where(there[None, :], s, -1e30)
+        top = tl.maximum(m, tl.max(s, 1)); p = tl.exp(s - top[:, None]); alpha = tl.exp(m - top)
+        vt = tl.load(v + (at + n[:, None])*D + d[None, :], mask=there[:, None], other=0.)
+        total = total*alpha + tl.sum(p, 1); acc = tl.dot(p.to(tl.bfloat16), vt, acc*alpha[:, None]); m = top
+    tl.store(o + row[:, None]*D + d[None, :], (acc/total[:, None]).to(tl.bfloat16))
+
 @case("a:fp64:1024 b:fp64:1024 c:fp64:1024", BM=32, BN=32, BK=32)
 @triton.jit
 def dot_f64(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
     x = tl.load(a + i[:, None]*BK + k[None, :]); y = tl.load(b + k[:, None]*BN + j[None, :])
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(x, y, out_dtype=tl.float64))
+
+# f64: matrix units of whole and cut tiles, along and across the inner dim, out of a loop that is staged.
+@case("a:fp64:7000:-2:2:0.125 b:fp64:4900:-2:2:0.125 c:fp64:7000 M:i32=100 N:i32=70 K:i32=70", (2, 2), BM=64, BN=64, BK=16)
+@triton.jit
+def doubles(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.program_id(0)*BM + tl.arange(0, BM); j = tl.program_id(1)*BN + tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float64)
+    for at in range(0, K, BK):
+        x = tl.load(a + i[:, None]*K + at + k[None, :], mask=(i[:, None] < M) & (at + k[None, :] < K), other=0.)
+        y = tl.load(b + (at + k[:, None])*N + j[None, :], mask=(at + k[:, None] < K) & (j[None, :] < N), other=0.)
+        acc = tl.dot(x, y, acc, out_dtype=tl.float64)
+    tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
+
+@case("a:fp64:8192:-2:2:0.125 b:fp64:4096:-2:2:0.125 c:fp64:8192 K:i32=64", BM=128, BN=64, BK=32)
+@triton.jit
+def doubles_transposed(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    i = tl.arange(0, BM); j = tl.arange(0, BN); k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float64)
+    for at in range(0, K, BK):
+        x = tl.load(a + (at + k[:, None])*BM + i[None, :]); y = tl.load(b + j[:, None]*K + at + k[None, :])
+        acc += tl.dot(tl.trans(x), tl.trans(y), out_dtype=tl.float64)
+    tl.store(c + i[:, None]*BN + j[None, :], acc)
 
 @case("a:fp32:4096 b:fp32:4096 c:fp32:4096", N=16)
 @triton.jit
