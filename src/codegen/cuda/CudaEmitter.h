@@ -257,6 +257,7 @@ private:
 
   // CudaSharedTiles.cpp
   void emitShare(ttgpu::ShareOp op);
+  void shareInOrder(ttgpu::ShareOp op);
   void emitAsyncCopy(ttgpu::AsyncCopyOp op);
   void copyVectors(const TileAccess &access, const Layout &layout, const SharedOperand &place);
   void emitAwaitProducts(ttgpu::AwaitProductsOp op);

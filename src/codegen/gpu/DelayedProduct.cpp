@@ -1,20 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/gpu/DelayedProduct.h"
 
+#include "codegen/common/ElementOps.h"
 #include "codegen/gpu/LoopProducts.h"
 #include "codegen/gpu/MatrixUnits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace pellucid::ttgpu {
 
+Value sumOfLeft(tt::DotOp last) {
+  Operation *narrowed = last.getA().getDefiningOp();
+  if (!isa_and_present<arith::TruncFOp, tt::FpToFpOp>(narrowed) || !narrowed->hasOneUse())
+    return {};
+  for (Operation *user : narrowed->getOperand(0).getUsers())
+    if (auto reduce = dyn_cast<tt::ReduceOp>(user);
+        reduce && reduce->getNumResults() == 1 && reduce->getBlock() == last->getBlock() &&
+        isa<RankedTensorType>(reduce->getResult(0).getType()) &&
+        codegen::elementTypeOf(reduce->getResult(0).getType()).isF32())
+      return reduce->getResult(0);
+  return {};
+}
+
+/// What the round computes of the sums; nullopt where something else reads them.
+static std::optional<SmallVector<Operation *>> computedOf(Value sums, tt::DotOp last) {
+  llvm::SmallSetVector<Operation *, 8> found;
+  SmallVector<Value> next{sums};
+  while (!next.empty())
+    for (Operation *user : next.pop_back_val().getUsers()) {
+      if (user == last)
+        continue;
+      if (user->getBlock() != last->getBlock() || !onlyComputes(user))
+        return std::nullopt;
+      if (found.insert(user))
+        next.append(user->result_begin(), user->result_end());
+    }
+  SmallVector<Operation *> ordered(found.begin(), found.end());
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
 bool mayStartLate(tt::DotOp last, tt::DotOp first, Value sums) {
-  Operation *user = firstUser(sums, first->getBlock());
-  Operation *left = last.getA().getDefiningOp();
-  return first->isBeforeInBlock(last) && (!user || first->isBeforeInBlock(user)) && left &&
-         left->getBlock() == first->getBlock();
+  return first->isBeforeInBlock(last) && first->getBlock() == last->getBlock() &&
+         sumOfLeft(last) && computedOf(sums, last);
 }
 
 Value zerosLike(OpBuilder &b, Value tile) {
@@ -51,6 +82,7 @@ DelayedProduct delayLast(scf::ForOp loop, tt::DotOp first, DelayedProduct carrie
   auto last = yield->getOperand(carried.sums).getDefiningOp<tt::DotOp>();
   Value sums = loop.getRegionIterArg(carried.sums), left = loop.getRegionIterArg(carried.left),
         copy = loop.getRegionIterArg(carried.left + 1);
+  SmallVector<Operation *> scaled = *computedOf(sums, last);
   OpBuilder b(loop.getContext());
   b.setInsertionPointAfter(first);
   tt::DotOp made = productOf(b, last, left, ofCopy(b, last.getB(), copy), sums);
@@ -58,14 +90,14 @@ DelayedProduct delayLast(scf::ForOp loop, tt::DotOp first, DelayedProduct carrie
   for (Operation *user : first.getD().getUsers())
     if (auto await = dyn_cast<AwaitProductsOp>(user))
       await.setPendingAttr(b.getI32IntegerAttr(1));
-  Operation *user = nullptr;
-  for (OpOperand &use : sums.getUses())
-    if (Operation *in = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
-        in != made && (!user || in->isBeforeInBlock(user)))
-      user = in;
-  b.setInsertionPoint(user ? user : yield);
+  // Last in the round, behind what is added up of the product that is awaited first.
+  b.setInsertionPoint(yield);
+  auto share = ShareOp::create(b, made.getLoc(), sumOfLeft(last), carried.buffer);
+  share->setAttr(inOrderName, b.getUnitAttr());
   auto awaited = AwaitProductsOp::create(b, made.getLoc(), sums.getType(), made.getD(),
                                          b.getI32IntegerAttr(0));
+  for (Operation *op : scaled)
+    op->moveBefore(yield);
   sums.replaceUsesWithIf(awaited, [&](OpOperand &use) { return use.getOwner() != made; });
   yield->setOperand(carried.sums, last.getC());
   last.erase();

@@ -9,6 +9,10 @@
 // Matrix units multiply in the order of starts: behind the other order, what a round computes of its
 // first product (the softmax of attention) has nothing beside it. In the first round P and V are
 // zeros, V in the copy before the first.
+//
+// ptxas makes products wait for each other where P's registers are written while one is under way:
+// P is narrowed behind the wait. And it moves what only computes behind a wait, but no stores: what
+// the softmax is added up to goes to a buffer that nobody reads (`ttgpu.in_order`).
 #pragma once
 
 #include "codegen/gpu/TtGpu.h"
@@ -17,13 +21,20 @@
 
 namespace pellucid::ttgpu {
 
+/// On a ttgpu.share: a store that no wait is moved across.
+inline constexpr llvm::StringLiteral inOrderName = "ttgpu.in_order";
+
 /// What a loop carries for it: the sums, before they are added to; the left operand, and behind it
 /// the copy that the right one lies in.
 struct DelayedProduct {
   unsigned sums = 0, left = 0;
+  mlir::Value buffer = {};  ///< what the left operand is added up to goes there
   tt::DotOp product = {}; ///< in the loop
 };
 
+/// What a round adds the elements of a product's left operand up to before it narrows them; null
+/// where it does not.
+mlir::Value sumOfLeft(tt::DotOp last);
 /// The round may start `last` behind the next round's `first`: nothing reads the sums before.
 bool mayStartLate(tt::DotOp last, tt::DotOp first, mlir::Value sums);
 

@@ -121,6 +121,11 @@ public:
       if (delays && one.isReadOn)
         shareZeros(b, one.buffer);
     }
+    if (delays) {
+      Value sum = sumOfLeft(loop.getYieldedValues()[*handedOn].getDefiningOp<tt::DotOp>());
+      auto type = BufferType::get(b.getContext(), 1, tileOf(sum), 0);
+      buffers.push_back(AllocSharedOp::create(b, loc, type));
+    }
     if (llvm::any_of(staged, isBox)) {
       auto type = BarriersType::get(b.getContext(), stages);
       barriers = AllocBarriersOp::create(b, loc, type);
@@ -409,7 +414,7 @@ private:
     else if (!products.empty())
       runBesideCopies(products.front(), copies);
     if (delays)
-      delayed = delayLast(piped, products.front(), {*handedOn, ofDelayed});
+      delayed = delayLast(piped, products.front(), {*handedOn, ofDelayed, buffers.back()});
     else if (handedOn)
       handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))

@@ -81,9 +81,9 @@ private:
     if (across) {
       tile = forCpu ? Tile::Lanes : Tile::Columns;
       rows = chooseBlock(spec.shape[kept - 1], symbols, forCpu ? 256 : 32);
-      elements = forCpu ? 1 : powerOver(std::min<int64_t>(longest, 4096 / rows));
+      elements = forCpu ? 1 : powerOver(std::min<int64_t>(longest, 8192 / rows));
       whole = !forCpu && length.isConstant() && longest <= elements;
-      warps = 8;
+      warps = elements * rows >= 8192 ? 16 : 8;
       grid = symbolic::ceilDiv(spec.shape[kept - 1], rows) * product(spec.shape, 0, kept - 1);
       return;
     }
@@ -110,14 +110,19 @@ private:
       elements = 32 * warps * (16 / std::clamp<int64_t>(byteSize(first.dtype), 2, 8));
       rows = 4;
       chooseAlignment();
+      if (alignment > 1 && warps > 16) {
+        warps = 16;
+        elements /= 2;
+        rows = 2;
+      }
       return;
     }
     elements = chooseBlock(length, symbols, whole ? 32768 : forCpu ? 1024 : 4096);
-    // Sixteen elements of a thread keep their loads in flight and their row in registers. Of blocks
-    // with more than half of a multiprocessor's threads none is there while one waits for its sums.
-    warps = static_cast<int32_t>(std::clamp<int64_t>(elements / 512, 1, whole ? 16 : 8));
-    if (elements > 16384)
-      warps = 32;
+    // Sixteen elements of a thread keep their loads in flight and their row in registers; long rows
+    // take up to 64, so that a second block reads while one waits for its sums.
+    int64_t ofThread = elements <= 4096 ? 16 : elements <= 8192 ? 32 : 64;
+    warps = static_cast<int32_t>(
+        std::clamp<int64_t>(elements / (32 * (whole ? ofThread : 16)), 1, whole ? 32 : 8));
     if (elements >= 512)
       warps = std::max(warps, 4);
   }
@@ -282,8 +287,9 @@ private:
                   ")");
       writer.line("mask = there");
     } else if (tile != Tile::Lanes) {
-      writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
-                                      ").to(tl.int64)" + (whole ? "" : ")"),
+      std::string wide = tile == Tile::Columns && isNarrow() ? ")" : ").to(tl.int64)";
+      writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e + wide +
+                                      (whole ? "" : ")"),
                                   false));
       writer.line("there = col < " + size);
       writer.line(tile == Tile::Row ? "mask = there" : "mask = kept & there");
@@ -311,7 +317,7 @@ private:
     std::string end = size + (alignment > 1 ? " + head" : "");
     if (tile == Tile::Lanes) {
       writer.open("for col in range(0, " + size + "):");
-    } else if (again && tile == Tile::Stripes) {
+    } else if (again && !forCpu) {
       writer.line("turns = (" + end + " + " + step + " - 1) // " + step);
       writer.open("for turn in range(0, turns):");
       writer.line("start = (turns - 1 - turn) * " + step);
