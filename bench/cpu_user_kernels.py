@@ -130,7 +130,7 @@ def compile_case(case, tensors, build, kernels, folder):
     return package, None
 
 
-def measure(name, build, kernels, folder, clock, library, budget):
+def measure(name, build, kernels, folder, clock, library):
     case = CASES[name]
     torch.manual_seed(0)
     tensors = case[4]()
@@ -148,7 +148,7 @@ def measure(name, build, kernels, folder, clock, library, budget):
     coarse = max([torch.finfo(k).eps for k in kinds], default=0)
     row["right"] = row["error"] <= max(2 * row["error_of_eager"], 4 * coarse)
     if row["right"]:
-        times = clock.in_turns({"us": call, "eager_us": lambda: operator(tensors)}, budget)
+        times = clock.in_turns({"us": call, "eager_us": lambda: operator(tensors)})
         row |= {key: best * 1e6 for key, (best, _) in times.items()}
         row["speed"] = row["eager_us"] / row["us"]
     return row
@@ -166,10 +166,10 @@ def main():
     torch.set_num_threads(args.threads)
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
     build, folder = args.pellucid.resolve(), pathlib.Path(tempfile.mkdtemp())
-    clock, library, load, table = Clock("cpu"), open_library(build / "lib/libpellucid_runtime.so"), os.getloadavg()[0], {}
+    clock, library, load, table = Clock("cpu", args.budget), open_library(build / "lib/libpellucid_runtime.so"), os.getloadavg()[0], {}
     for name in args.names or CASES:
         try:
-            table[name] = measure(name, build, args.kernels.resolve(), folder, clock, library, args.budget)
+            table[name] = measure(name, build, args.kernels.resolve(), folder, clock, library)
         except Exception as problem:  # a case that fails is a row, too
             table[name] = {"failed": str(problem).splitlines()[0][:300] if str(problem) else repr(problem)}
         print(f"{name:36}", json.dumps(table[name]), flush=True)

@@ -19,6 +19,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import torch
@@ -26,9 +27,12 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "cuda")]
 import operator_cases  # noqa: E402
-from operator_cases import CASES, CPU_CASES, MORE_CASES  # noqa: E402
+from more_operator_cases import MORE_CASES  # noqa: E402
+from operator_cases import CASES, CPU_CASES  # noqa: E402
 from package_call import Package, open_library  # noqa: E402
 
+# What holds PyTorch's libraries to instructions without tile registers: oneDNN's, MKL's.
+HELD_BACK = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8, "bool": torch.bool}
 
 
@@ -66,6 +70,8 @@ def inputs_of(name, device):
 def compile_case(name, pellucid, device, target, folder):
     function, words = CASES[name]
     path = folder / (re.sub(r"\W+", "_", name) + ".plc")
+    if path.exists():
+        return path, None
     parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
     command = [str(pellucid / "bin/pellucid"), "compile", f"{HERE / 'operator_cases.py'}:{function.__name__}", "--target", target, "-o", str(path)]
     for parameter, word in zip(parameters, words[device]):
@@ -147,13 +153,13 @@ def rest(call, seconds=0.02):
 class Clock:
     """Medians of one call, with the cache flushed between calls on a device."""
 
-    def __init__(self, device):
-        self.device = device
+    def __init__(self, device, budget=1.0):
+        self.device, self.budget = device, budget
         self.flush = torch.empty(64 * 2**20, dtype=torch.int32, device=device) if device == "cuda" else None
 
-    def in_turns(self, calls, budget=1.0, turn=2e-4):
+    def in_turns(self, calls, turn=2e-4):
         """Of each call by name: its fastest turn and the median one, in seconds."""
-        repeats, times = {}, {name: [] for name in calls}
+        budget, repeats, times = self.budget, {}, {name: [] for name in calls}
         for name, call in calls.items():
             call()
             start = time.perf_counter()
@@ -284,6 +290,10 @@ def main():
     parser.add_argument("--more", action="store_true", help="the second table of cases")
     parser.add_argument("--threads", type=int, help="on the CPU, of both")
     parser.add_argument("--no-compile-peer", action="store_true")
+    parser.add_argument("--target", help="what packages are compiled for; `cpu:x86-64-v4` holds ours to that level")
+    parser.add_argument("--budget", type=float, default=1.0, help="on the CPU: seconds of turns for a case")
+    parser.add_argument("--folder", type=pathlib.Path, help="of packages: those that are there are taken")
+    parser.add_argument("--compile-only", action="store_true")
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.table:
@@ -291,7 +301,7 @@ def main():
     if options.more:
         CASES.clear()
         CASES.update(MORE_CASES)
-    if options.device == "cpu":
+    elif options.device == "cpu":
         CASES.update(CPU_CASES)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -305,9 +315,9 @@ def main():
         return 0
     names = [name for name in CASES if re.search(options.only, name)]
     pellucid = options.pellucid.resolve()
-    folder = pathlib.Path("/tmp/pellucid_operators")
-    folder.mkdir(exist_ok=True)
-    target = "cuda:sm_90" if options.device == "cuda" else "cpu"
+    folder = options.folder or pathlib.Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    target = options.target or ("cuda:sm_90" if options.device == "cuda" else "cpu")
     workers = max(1, min(8, (os.cpu_count() or 2) // 2))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         parts = 6 if options.device == "cuda" else 1
@@ -315,8 +325,10 @@ def main():
         packages = dict(zip(names, pool.map(lambda n: compile_case(n, pellucid, options.device, target, folder), names)))
         for done in warm:
             done.exception()
+    if options.compile_only:
+        return 0
     library = open_library(pellucid / "lib/libpellucid_runtime.so")
-    clock, rows, load = Clock(options.device), {}, os.getloadavg()[0]
+    clock, rows, load = Clock(options.device, options.budget), {}, os.getloadavg()[0]
     for name in names:
         package, fact = packages[name]
         row = {"inputs": " ".join(CASES[name][1][options.device])}
@@ -343,6 +355,8 @@ def main():
         "threads": torch.get_num_threads(),
         "load": [load, os.getloadavg()[0]],
         "torch": torch.__version__,
+        "target": target,
+        "instructions_of_torch": {name: os.environ[name] for name in HELD_BACK if name in os.environ},
         "rows": rows,
         "geometric_mean": mean(speeds),
         "below_0.9": sum(s < 0.9 for s in speeds),
