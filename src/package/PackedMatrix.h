@@ -16,6 +16,14 @@ inline constexpr int64_t productRows = 96, productColumns = 64;
 /// Terms of a block of a convolution's windows: no kernel has more places.
 inline constexpr int64_t windowTerms = 256;
 
+/// Columns of a convolution's program: of a type that is multiplied in pairs productColumns, of
+/// others at most these.
+inline constexpr int64_t windowColumns = 80;
+
+/// Elements of one channel's lines, as far as the windows of a program's columns reach, where these
+/// are read from lines.
+inline constexpr int64_t lineElements = 8192;
+
 /// Columns of a panel.
 inline constexpr int64_t productPanel = 16;
 

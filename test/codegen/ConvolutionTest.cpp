@@ -11,17 +11,29 @@ using namespace pellucid::codegen;
 
 namespace {
 
+using Three = std::array<int64_t, 3>;
+
 struct Sizes {
   int64_t images, groups, channels, outputs; ///< channels of a group
-  std::array<int64_t, 3> input, kernel, stride, padding, dilation;
+  Three input, kernel, stride, padding, dilation;
   int64_t gap = 0; ///< between the lines of the input
-  int64_t rowsAtOnce = 96;
+  int64_t rowsAtOnce = 96, columnsAtOnce = package::productColumns;
+  bool byLines = false;
 
   int64_t output(size_t d) const {
     return (input[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) / stride[d] + 1;
   }
   int64_t places() const { return output(0) * output(1) * output(2); }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  bool mayGoByLines() const {
+    return input[0] == 1 && kernel[0] == 1 && padding[0] == 0 && stride == Three{1, 1, 1} &&
+           taps() > 1;
+  }
+  /// What programs divide: of lines with the places that no result has, but for the last line's.
+  int64_t columns() const {
+    int64_t reach = (kernel[2] - 1) * dilation[2];
+    return byLines ? (output(1) - 1) * (output(2) + reach) + output(2) : places();
+  }
 };
 
 /// Elements with a page on either side that ends the process when it is touched.
@@ -92,11 +104,31 @@ protected:
     fill(x.data(), s.images * image, 1);
     fill(bias.data(), rows, 3);
     fill(w.data(), rows * k, 2);
-    ConvolutionArguments arguments{
-        x.data(),   w.data(), bias.data(),  c.data(), s.outputs, s.places(), k,
-        s.channels, s.groups, s.rowsAtOnce, {},       {},        {},         {},
-        {},         {},       image,        channel,  plane,     line,       rows * s.places(),
-        s.places(), 1};
+    ConvolutionArguments arguments{x.data(),
+                                   w.data(),
+                                   bias.data(),
+                                   c.data(),
+                                   s.outputs,
+                                   s.places(),
+                                   k,
+                                   s.channels,
+                                   s.groups,
+                                   s.rowsAtOnce,
+                                   s.columnsAtOnce,
+                                   s.byLines,
+                                   {},
+                                   {},
+                                   {},
+                                   {},
+                                   {},
+                                   {},
+                                   image,
+                                   channel,
+                                   plane,
+                                   line,
+                                   rows * s.places(),
+                                   s.places(),
+                                   1};
     for (size_t d = 0; d < 3; ++d) {
       arguments.input[d] = s.input[d], arguments.output[d] = s.output(d);
       arguments.kernel[d] = s.kernel[d], arguments.stride[d] = s.stride[d];
@@ -108,8 +140,7 @@ protected:
                 0);
     else
       ASSERT_EQ(kernel.run(&arguments, blocks(s.outputs, s.rowsAtOnce),
-                           blocks(s.places(), package::productColumns),
-                           uint32_t(s.images * s.groups)),
+                           blocks(s.columns(), s.columnsAtOnce), uint32_t(s.images * s.groups)),
                 0);
     for (int64_t n = 0; n < s.images; ++n)
       for (int64_t row = 0; row < rows; ++row)
@@ -143,7 +174,6 @@ protected:
   }
 };
 
-using Three = std::array<int64_t, 3>;
 constexpr Three one{1, 1, 1}, none{0, 0, 0};
 
 TEST_P(Convolution, AgainstDoubleSums) {
@@ -172,6 +202,38 @@ TEST_P(Convolution, AgainstDoubleSums) {
       SCOPED_TRACE("case " + std::to_string(&sizes - cases));
       check(kernel, sizes, false, atEnd);
     }
+}
+
+// Columns by 16 to 80, and along lines with the border between their ends; windows of one element
+// are read where they lie.
+TEST_P(Convolution, OfLinesAndOfOtherColumns) {
+  if (package::packedGroup(type) != 1)
+    GTEST_SKIP() << "pairs are packed by 64 columns";
+  CompiledObject object;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(compileConvolution({type, true, level}, "windows", object, diagnostics));
+  CompiledKernel kernel(std::move(object), level);
+  const Sizes cases[] = {
+      {2, 2, 5, 7, {1, 9, 11}, {1, 3, 3}, one, {0, 1, 1}, one},
+      {1, 1, 33, 20, {1, 7, 64}, {1, 3, 3}, one, {0, 1, 1}, one}, // long lines, several blocks
+      {1, 1, 4, 9, {1, 12, 3}, {1, 5, 2}, one, {0, 3, 1}, one},
+      {1, 2, 3, 4, {1, 10, 17}, {1, 3, 4}, one, {0, 2, 5}, {1, 2, 3}, 3},
+      {2, 1, 6, 5, {1, 1, 333}, {1, 1, 3}, one, {0, 0, 1}, one},
+      {1, 1, 3, 2, {1, 30, 1}, {1, 3, 1}, one, {0, 1, 0}, one},
+      {1, 1, 2, 3, {1, 8, 8}, {1, 8, 8}, one, none, one},
+      {2, 2, 200, 13, {1, 8, 10}, one, one, none, one},       // read where it lies
+      {1, 1, 7, 100, {1, 6, 16}, one, one, none, one, 2, 50}, // with gaps: not
+      {1, 1, 9, 12, {2, 4, 8}, one, one, none, one}};
+  for (Sizes sizes : cases)
+    for (int64_t columns : {16, 48, 64, 80})
+      for (bool byLines : {false, true}) {
+        if (byLines && !sizes.mayGoByLines())
+          continue;
+        SCOPED_TRACE(std::to_string(columns) + " columns, case " + std::to_string(sizes.channels) +
+                     (byLines ? " by lines" : ""));
+        sizes.columnsAtOnce = columns, sizes.byLines = byLines;
+        check(kernel, sizes, false, columns == 48);
+      }
 }
 
 TEST_P(Convolution, OfChannelsByThemselves) {

@@ -31,16 +31,21 @@ struct ConvolutionArguments {
   int64_t channels; ///< of the input, of a group
   int64_t groups;
   int64_t rowsAtOnce; ///< results' channels of one program, at most mostConvolutionRows
+  int64_t columnsAtOnce; ///< a multiple of 16, at most windowColumns; of pairs 64
+  /// 1: columns are places of lines that go on as far as windows reach, of which a result has
+  /// none (docs/design/0077). Of one plane, with stride 1 along all dims, of types that are no
+  /// pairs, where a channel's lines have at most lineElements.
+  int64_t byLines;
   int64_t input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
   int64_t batchX, channelX, planeX, lineX; ///< steps
   int64_t batchC, channelC;
   int64_t biasStep;
 };
-inline constexpr unsigned convolutionFields = 35;
-
-/// Programs: x = blocks of rowsAtOnce channels, y = blocks of productColumns places, z = groups of
-/// images.
+inline constexpr unsigned convolutionFields = 37;
 inline constexpr int64_t mostConvolutionRows = 384;
+
+/// Programs: x = blocks of rowsAtOnce channels, y = blocks of columnsAtOnce columns, z = groups of
+/// images.
 
 /// Emits the kernel as `symbol`. On failure reports through `diagnostics`.
 bool compileConvolution(const ConvolutionKernel &kernel, std::string_view symbol,

@@ -18,8 +18,11 @@ struct ProductBlock {
   llvm::Value *count;                ///< of k; but for the last block a multiple of depthUnit
   llvm::Value *first;                ///< an i1: the sums begin here
   int64_t depthStride = package::productPanel; ///< from one group of terms to the next, in groups
+  /// Of types that are no pairs, i64s in memory, instead of depthStride: where the columns of each
+  /// term begin behind `panels`, in elements.
+  llvm::Value *offsets = nullptr;
   bool isWide = false; ///< A and the panels hold elements as wide as sums, whatever the type is
-  bool narrow = false; ///< columns beyond the last are left out by vectors, not by all 64
+  bool narrow = false; ///< columns beyond the last are left out by vectors, not by all there may be
   /// Where `finished` (an i1), sums do not go to memory but, once they are whole, here: of one row,
   /// from `column` on. `added` makes them the result, all of them before the first is stored. Both
   /// may be called in a function of its own: they get what stands in `given` there.
@@ -36,20 +39,22 @@ struct ProductBlock {
   const Finish *finish = nullptr;
 };
 
-/// Sums [rows][productColumns] in scratch memory, of LibraryKernel::sum.
+/// Sums [rows][columns] in scratch memory, of LibraryKernel::sum.
 class ProductSums {
 public:
-  explicit ProductSums(LibraryKernel &kernel, int64_t rows = package::productRows)
-      : base(kernel.reserveScratch(rows * package::productColumns *
-                                   kernel.sum->getPrimitiveSizeInBits() / 8)),
-        l(kernel) {}
-  ProductSums(LibraryKernel &kernel, llvm::Value *base) : base(base), l(kernel) {}
+  explicit ProductSums(LibraryKernel &kernel, int64_t rows = package::productRows,
+                       int64_t columns = package::productColumns)
+      : base(kernel.reserveScratch(rows * columns * kernel.sum->getPrimitiveSizeInBits() / 8)),
+        columns(columns), l(kernel) {}
+  ProductSums(LibraryKernel &kernel, const ProductSums &sums, llvm::Value *base)
+      : base(base), columns(sums.columns), l(kernel) {}
   llvm::Value *at(llvm::Value *row, llvm::Value *column) const {
-    llvm::Value *index = l.b.CreateMul(row, l.b.getInt64(package::productColumns));
+    llvm::Value *index = l.b.CreateMul(row, l.b.getInt64(columns));
     return l.b.CreateGEP(l.sum, base, l.b.CreateAdd(index, column));
   }
 
   llvm::Value *base;
+  int64_t columns;
 
 private:
   LibraryKernel &l;

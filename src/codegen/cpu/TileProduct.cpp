@@ -91,7 +91,7 @@ void TileProduct::emitBlock(const ProductBlock &block, const ProductSums &sums) 
 /// `high` x 2 tiles of sums.
 void TileProduct::emitSquare(const ProductBlock &block, const ProductSums &sums, Value *row,
                              Value *column, unsigned high) {
-  Value *sumStride = b.getInt64(package::productColumns * 4);
+  Value *sumStride = b.getInt64(sums.columns * 4);
   auto tile = [&](unsigned number) { return b.getInt8(number); };
   auto forSums = [&](llvm::function_ref<void(unsigned, Value *)> body) {
     for (unsigned i = 0; i < high; ++i)

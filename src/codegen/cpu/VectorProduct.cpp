@@ -8,6 +8,8 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
+#include <array>
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -21,43 +23,61 @@ public:
         group(block.isWide ? 1 : package::packedGroup(kernel.type)) {
     bool wide = hasAvx512(l.level);
     lanes = (wide ? 512 : 256) / l.sum->getPrimitiveSizeInBits();
-    vectors = 2;
-    rowsAtOnce = wide ? 12 : 6;
     type = lanesOf(l.sum, lanes);
+    take(2);
   }
 
   void emit() {
-    Value *limit = l.smaller(block.columns, b.getInt64(package::productColumns));
-    int64_t most = vectors;
-    std::vector<llvm::Function *> narrow;
-    for (vectors = 1; block.narrow && vectors <= most; ++vectors)
-      narrow.push_back(functionOfRows());
-    vectors = most;
-    emitLoop(b, b.getInt64(0), limit, most * lanes, true, [&](Value *column) {
-      if (!block.narrow)
-        return emitRows(column);
-      Value *left = b.CreateSub(limit, column);
-      for (int64_t width = most; width > 0; --width) {
-        Value *fits = b.CreateICmpSGT(left, b.getInt64((width - 1) * lanes));
-        if (width < most)
-          fits = b.CreateAnd(fits, b.CreateICmpSLE(left, b.getInt64(width * lanes)));
-        emitWhen(b, fits, [&] {
-          llvm::SmallVector<Value *> values = {block.a,      block.lda,         block.rows,
-                                               block.panels, block.panelStride, block.count,
-                                               block.first,  sums.base,         column};
-          if (block.finish) {
-            values.push_back(block.finish->finished);
-            values.append(block.finish->given);
-          }
-          b.CreateCall(narrow[width - 1], values);
-        });
-      }
-    });
+    Value *limit = l.smaller(block.columns, b.getInt64(sums.columns));
+    if (block.narrow)
+      return emitNarrow(limit);
+    emitLoop(b, b.getInt64(0), limit, vectors * lanes, true,
+             [&](Value *column) { emitRows(column); });
   }
 
 private:
   /// Blocks of other heights take the next of these and compute their last row again.
   static constexpr int64_t heights[] = {1, 2, 4, 6, 8, 12};
+
+  /// Two vectors of many rows ask least of the second-level cache, and a block of B for them fits
+  /// the first. One alone waits for loads, so of an odd number three come last, of fewer rows.
+  void take(int64_t count) {
+    bool wide = hasAvx512(l.level);
+    vectors = count;
+    rowsAtOnce = count == 3 ? (wide ? 8 : 4) : (wide ? 12 : 6);
+  }
+
+  void emitNarrow(Value *limit) {
+    constexpr int64_t most = 3;
+    std::array<llvm::Function *, most> functions;
+    for (int64_t width = 1; width <= most; ++width) {
+      take(width);
+      functions[width - 1] = functionOfRows();
+    }
+    llvm::AllocaInst *at = emitVariable(b, b.i64());
+    b.CreateStore(b.getInt64(0), at);
+    TestedLoop loop = TestedLoop::begin(b);
+    Value *column = b.CreateLoad(b.i64(), at), *left = b.CreateSub(limit, column);
+    loop.enterBody(b.CreateICmpSGT(left, b.getInt64(0)));
+    Value *count = b.CreateUDiv(b.CreateAdd(left, b.getInt64(lanes - 1)), b.getInt64(lanes));
+    Value *width = b.CreateSelect(b.CreateICmpEQ(count, b.getInt64(most)), b.getInt64(most),
+                                  l.smaller(count, b.getInt64(2)));
+    for (int64_t chosen = 1; chosen <= most; ++chosen)
+      emitWhen(b, b.CreateICmpEQ(width, b.getInt64(chosen)), [&] {
+        llvm::SmallVector<Value *> values = {block.a,      block.lda,         block.rows,
+                                             block.panels, block.panelStride, block.count,
+                                             block.first,  sums.base,         column};
+        if (block.offsets)
+          values.push_back(block.offsets);
+        if (block.finish) {
+          values.push_back(block.finish->finished);
+          values.append(block.finish->given);
+        }
+        b.CreateCall(functions[chosen - 1], values);
+      });
+    b.CreateStore(b.CreateAdd(column, b.CreateMul(width, b.getInt64(lanes))), at);
+    loop.end();
+  }
 
   /// Of `vectors` vectors. A function of its own: in one with several, the loops' sums were kept in
   /// memory by turns.
@@ -66,6 +86,8 @@ private:
     llvm::Type *pointer = b.getPtrTy(), *size = b.i64();
     llvm::SmallVector<llvm::Type *> types = {pointer, size,          size,    pointer, size,
                                              size,    b.getInt1Ty(), pointer, size};
+    if (block.offsets)
+      types.push_back(pointer);
     if (block.finish) {
       types.push_back(b.getInt1Ty());
       for (Value *value : block.finish->given)
@@ -85,17 +107,20 @@ private:
     ProductBlock inner = block;
     inner.a = given(0), inner.lda = given(1), inner.rows = given(2), inner.panels = given(3);
     inner.panelStride = given(4), inner.count = given(5), inner.first = given(6);
+    unsigned next = 9;
+    if (block.offsets)
+      inner.offsets = given(next++);
     ProductBlock::Finish finish;
     if (block.finish) {
       finish = *block.finish;
-      finish.finished = given(9);
-      for (unsigned i = 0; i < finish.given.size(); ++i)
-        finish.given[i] = given(10 + i);
+      finish.finished = given(next++);
+      for (Value *&value : finish.given)
+        value = given(next++);
       inner.finish = &finish;
     }
-    ProductSums own(l, given(7));
+    ProductSums own(l, sums, given(7));
     VectorBlock part(l, inner, own);
-    part.vectors = vectors;
+    part.take(vectors);
     part.emitRows(given(8));
     b.CreateRetVoid();
     return function;
@@ -208,7 +233,10 @@ private:
   }
 
   void emitStep(Value *inner, bool half) {
-    Value *inPanel = b.CreateMul(inner, b.getInt64(block.depthStride * group));
+    Value *inPanel = block.offsets
+                         ? b.CreateAlignedLoad(b.i64(), b.CreateGEP(b.i64(), block.offsets, inner),
+                                               llvm::Align(8))
+                         : b.CreateMul(inner, b.getInt64(block.depthStride * group));
     Value *inRow = b.CreateMul(inner, b.getInt64(group));
     llvm::SmallVector<Value *> from;
     for (Value *address : right)
@@ -297,9 +325,8 @@ private:
   CodeBuilder &b;
   const ProductBlock &block;
   const ProductSums &sums;
-  /// What is held in registers: few vectors of many rows ask least of the second-level cache, and
-  /// a block of B for two vectors fits the first.
-  int64_t group, lanes, vectors, rowsAtOnce;
+  int64_t group, lanes;
+  int64_t vectors, rowsAtOnce; ///< what is held in registers
   llvm::Type *type;
   llvm::SmallVector<llvm::AllocaInst *> registers;
   llvm::SmallVector<Value *> left, right; ///< addresses: of rows of A, of vectors of the panels

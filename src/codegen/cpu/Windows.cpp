@@ -12,7 +12,7 @@ WindowArguments::WindowArguments(LibraryKernel &l) {
   unsigned field = 0;
   for (Value **pointer : {&x, &weight, &bias, &c})
     *pointer = l.pointerArgument(field++);
-  for (Value **size : {&m, &n, &k, &channels, &groups, &rowsAtOnce})
+  for (Value **size : {&m, &n, &k, &channels, &groups, &rowsAtOnce, &columnsAtOnce, &byLines})
     *size = l.integerArgument(field++);
   for (Three *list : {&input, &output, &kernel, &stride, &padding, &dilation})
     for (Value *&size : *list)
@@ -38,16 +38,35 @@ void WindowLoads::forEachWay(llvm::function_ref<void()> body) {
 Value *WindowLoads::inside(Value *first, Value *size) {
   CodeBuilder &b = l.b;
   int64_t count = way == Way::EverySecond ? 2 * lanes : lanes;
-  Value *places = iota(b.i64(), count);
-  if (way == Way::Apart)
-    places = b.CreateMul(places, splatTo(b, step, count));
-  places = b.CreateAdd(places, splatTo(b, first, count));
-  return b.CreateICmpULT(places, splatTo(b, size, count));
+  // The first lane that is inside, and how many there are up to the first one behind them.
+  auto lanesUpTo = [&](Value *place) {
+    Value *reached = b.CreateSub(place, first);
+    reached = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, reached, b.getInt64(0));
+    if (way == Way::Apart)
+      reached = b.CreateUDiv(b.CreateAdd(reached, b.CreateSub(step, b.getInt64(1))), step);
+    reached = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, reached, b.getInt64(count));
+    return splatTo(b, b.CreateTrunc(reached, b.i32()), count);
+  };
+  Value *lane = iota(b.i32(), count);
+  return b.CreateAnd(b.CreateICmpSGE(lane, lanesUpTo(b.getInt64(0))),
+                     b.CreateICmpSLT(lane, lanesUpTo(size)));
+}
+
+Value *WindowLoads::isWhole(Value *first, Value *size) {
+  CodeBuilder &b = l.b;
+  Value *reach = b.CreateMul(b.getInt64(way == Way::EverySecond ? 2 * lanes : lanes),
+                             way == Way::Apart ? step : b.getInt64(1));
+  return b.CreateAnd(b.CreateICmpSGE(first, b.getInt64(0)),
+                     b.CreateICmpSLE(b.CreateAdd(first, reach), size));
 }
 
 Value *WindowLoads::load(Value *address, Value *mask) {
   CodeBuilder &b = l.b;
   int64_t bytes = int64_t(l.elementBytes()), count = way == Way::EverySecond ? 2 * lanes : lanes;
+  if (!mask && way != Way::Apart)
+    return chosen(b.CreateAlignedLoad(lanesOf(l.held, count), address, llvm::Align(bytes)));
+  if (!mask)
+    mask = llvm::ConstantInt::getTrue(lanesOf(b.getInt1Ty(), count));
   if (way == Way::Apart) {
     LaneValue pointer = LaneValue::ramp(address, b.CreateMul(step, b.getInt64(bytes)));
     // Lanes in a vector: what is no ramp with a step known here is gathered.
@@ -65,12 +84,16 @@ Value *WindowLoads::load(Value *address, Value *mask) {
     loaded =
         toVector(b, l.memory.load(l.element, pointer, LaneValue::vector(mask), {}, count), count);
   }
+  return chosen(loaded);
+}
+
+Value *WindowLoads::chosen(Value *loaded) {
   if (way == Way::Dense)
     return loaded;
   llvm::SmallVector<int> even;
   for (int64_t lane = 0; lane < lanes; ++lane)
     even.push_back(int(2 * lane));
-  return b.CreateShuffleVector(loaded, even);
+  return l.b.CreateShuffleVector(loaded, even);
 }
 
 } // namespace pellucid::codegen

@@ -15,7 +15,7 @@ struct WindowArguments {
 
   using Three = std::array<llvm::Value *, 3>;
   llvm::Value *x, *weight, *bias, *c;
-  llvm::Value *m, *n, *k, *channels, *groups, *rowsAtOnce;
+  llvm::Value *m, *n, *k, *channels, *groups, *rowsAtOnce, *columnsAtOnce, *byLines;
   Three input, output, kernel, stride, padding, dilation;
   llvm::Value *batchX, *channelX, *planeX, *lineX, *batchC, *channelC, *biasStep;
 };
@@ -31,12 +31,15 @@ public:
   /// The lanes, from the one at index `first` of the line on, that lie within its `size` elements;
   /// both i64.
   llvm::Value *inside(llvm::Value *first, llvm::Value *size);
+  /// An i1: all of them do.
+  llvm::Value *isWhole(llvm::Value *first, llvm::Value *size);
   /// Bits as they lie in memory, zero where a lane is not inside. `mask` is what inside() gave for
-  /// the same way.
+  /// the same way, or null where all are.
   llvm::Value *load(llvm::Value *address, llvm::Value *mask);
 
 private:
   enum class Way : uint8_t { Dense, EverySecond, Apart };
+  llvm::Value *chosen(llvm::Value *loaded);
   LibraryKernel &l;
   llvm::Value *step;
   int64_t lanes;

@@ -2,6 +2,7 @@
 #include "passes/graph/LowerConvolutions.h"
 
 #include "package/PackedMatrix.h"
+#include "passes/graph/ConvolutionColumns.h"
 #include "passes/graph/KernelWriter.h"
 #include "passes/graph/PointwiseGroup.h"
 
@@ -486,21 +487,6 @@ Value *ConvolutionLowering::rowsOfPhases(const std::vector<int64_t> &extents) {
   return copy(value, turned, shape);
 }
 
-namespace {
-
-/// Results' channels of one program: many, so that packed windows are used again, but not so many
-/// that threads have nothing to do.
-int64_t rowsOfProgram(int64_t rows, const Expr &others) {
-  constexpr int64_t most = 384, least = 96, wanted = 8;
-  int64_t known = others.constant().value_or(wanted), height = most;
-  while (height > least && known * ((rows + height - 1) / height) < wanted)
-    height /= 2;
-  int64_t blocks = (rows + height - 1) / height;
-  return (rows + blocks - 1) / blocks;
-}
-
-} // namespace
-
 std::optional<LibraryConvolution> ConvolutionLowering::asLibraryKernel(const TensorType &result) {
   if (sizes.transposed)
     return std::nullopt;
@@ -534,17 +520,20 @@ std::optional<LibraryConvolution> ConvolutionLowering::planned(const Plan &plan,
     made.x = copy(input, {type, from, 0}, given.shape);
     from = contiguousStrides(given.shape);
   }
-  Expr n = productOf(plan.output), blocks = symbolic::ceilDiv(n, package::productColumns);
-  int64_t rows = rowsOfProgram(plan.outputs, blocks * sizes.batch * sizes.groups);
+  ConvolutionColumns columns =
+      divideColumns({type, plan.outputs, sizes.batch * sizes.groups, plan.output, plan.kernel,
+                     plan.stride, plan.dilation});
   auto add = [&](const std::string &name, const Expr &value) {
     made.integers.emplace_back(name, value);
   };
   add("m", plan.outputs);
-  add("n", n);
+  add("n", productOf(plan.output));
   add("k", taps * own);
   add("channels", own);
   add("groups", sizes.groups);
-  add("rows_at_once", rows);
+  add("rows_at_once", columns.rows);
+  add("columns_at_once", columns.atOnce);
+  add("by_lines", columns.byLines ? 1 : 0);
   // Missing dims are the outer ones.
   size_t missing = dims - plan.kernel.size();
   auto addDims = [&](const std::string &name, int64_t otherwise, const auto &values) {
@@ -565,9 +554,9 @@ std::optional<LibraryConvolution> ConvolutionLowering::planned(const Plan &plan,
   add("c_batch", result.strides[0]);
   add("c_channel", result.strides[1]);
   Expr planes = missing > 0 ? Expr(1) : plan.output[0];
-  made.grid[0] =
-      isDepthwise ? Expr(plan.outputs) * sizes.groups : Expr((plan.outputs + rows - 1) / rows);
-  made.grid[1] = isDepthwise ? sizes.batch : blocks;
+  made.grid[0] = isDepthwise ? Expr(plan.outputs) * sizes.groups
+                             : Expr((plan.outputs + columns.rows - 1) / columns.rows);
+  made.grid[1] = isDepthwise ? sizes.batch : columns.blocks;
   made.grid[2] = isDepthwise ? planes : sizes.batch * sizes.groups;
   return made;
 }
