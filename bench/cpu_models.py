@@ -152,18 +152,18 @@ def made(name, dtype):
 
 
 def in_turns(calls, budget):
-    from operators import rest
+    from operators import own_time, rest
 
-    times = {name: [] for name in calls}
+    now, times = own_time(), {name: [] for name in calls}
     for work in calls.values():
         work(), work()
     end = time.perf_counter() + budget
     while len(next(iter(times.values()))) < 5 or time.perf_counter() < end:
         for name, work in calls.items():
             rest(work)
-            start = time.perf_counter()
+            start = now()
             work()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(now() - start)
     return {name: min(t) * 1e3 for name, t in times.items()}
 
 

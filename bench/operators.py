@@ -6,7 +6,7 @@
 DIR holds bin/ and lib/ of a build. The peer is the better of eager and `torch.compile`; speed is the peer's time over ours. On a device
 times are medians of events with the L2 cache flushed between calls. On the CPU ours, eager and compiled take turns, a fifth of a
 millisecond at a time, with the same threads, and the fastest turn of each counts (medians are in the file, too): what else runs on the
-machine hurts all of them alike, and its load before and after stands in the file. `prepared_us` is the same package by a prepared call.
+machine hurts all of them alike, and its load before and after stands in the file. With one thread time is the thread's own. `prepared_us` is the same package by a prepared call.
 A case that is refused or wrong is a row too. `--table` prints a file's rows for a document.
 """
 import argparse
@@ -150,6 +150,11 @@ def rest(call, seconds=0.02):
         call()
 
 
+def own_time():
+    """With one thread what it ran itself, whatever else waits for its processor."""
+    return time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
+
+
 class Clock:
     """Medians of one call, with the cache flushed between calls on a device."""
 
@@ -160,19 +165,20 @@ class Clock:
     def in_turns(self, calls, turn=2e-4):
         """Of each call by name: its fastest turn and the median one, in seconds."""
         budget, repeats, times = self.budget, {}, {name: [] for name in calls}
+        now = own_time()
         for name, call in calls.items():
             call()
-            start = time.perf_counter()
+            start = now()
             call()
-            repeats[name] = max(1, int(turn / max(time.perf_counter() - start, 1e-7)))
+            repeats[name] = max(1, int(turn / max(now() - start, 1e-7)))
         end = time.perf_counter() + budget
         while len(next(iter(times.values()))) < 7 or time.perf_counter() < end:
             for name, call in calls.items():
                 rest(call)
-                count, start = repeats[name], time.perf_counter()
+                count, start = repeats[name], now()
                 for _ in range(count):
                     call()
-                times[name].append((time.perf_counter() - start) / count)
+                times[name].append((now() - start) / count)
         return {name: (min(t), sorted(t)[len(t) // 2]) for name, t in times.items()}
 
     def seconds(self, call):

@@ -87,9 +87,10 @@ public:
       tileBias = l.elementAt(bias, b.CreateAdd(b.CreateMul(z, batchBias), biasOffset));
       isWhole = b.CreateICmpSGE(columnsLeft, b.getInt64(package::productColumns));
       Value *isStored = isWhole;
-      if (unpacked)
-        isStored = b.CreateAnd(isWhole, b.CreateNot(emitUnpacked(column, z)));
-      else
+      if (unpacked) {
+        Value *isInRegisters = b.CreateNot(emitUnpacked(column, z));
+        isStored = isNarrow() ? isInRegisters : b.CreateAnd(isWhole, isInRegisters);
+      } else
         emitBlocks();
       auto storeRows = [&](llvm::function_ref<void(Value *)> store) {
         emitLoop(b, b.getInt64(0), rowsLeft, 1, false, store);
@@ -174,12 +175,12 @@ private:
         PanelSource part = source;
         part.base = l.elementAt(source.base, b.CreateMul(from, source.strideK));
         part.depth = count;
-        // Products take two panels at a time.
-        Value *pairs =
-            b.CreateAnd(b.CreateAdd(columnsLeft, b.getInt64(2 * package::productPanel - 1)),
-                        b.getInt64(-2 * package::productPanel));
+        // Most products take two panels at a time.
+        int64_t panels = (isNarrow() ? 1 : 2) * package::productPanel;
+        Value *some =
+            b.CreateAnd(b.CreateAdd(columnsLeft, b.getInt64(panels - 1)), b.getInt64(-panels));
         emitPackColumns(l, part, roundedUp(count), ownPanels, ownStride,
-                        l.smaller(pairs, b.getInt64(package::productColumns)));
+                        l.smaller(some, b.getInt64(package::productColumns)));
       });
     }
     if (tiles)
@@ -187,18 +188,27 @@ private:
     if (isWidened())
       widen(block);
     Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
-    LaneValue always = LaneValue::uniform(b.getTrue());
     ProductBlock::Finish finish;
-    finish.finished = b.CreateAnd(isWhole, isLast);
-    finish.added = [&](auto, Value *row, Value *column, Value *sum) {
-      return biased(row, column, sum, always);
+    finish.finished = isNarrow() ? isLast : b.CreateAnd(isWhole, isLast);
+    finish.given = {tileC, ldc, columnsLeft, tileBias, biasRow};
+    auto maskOf = [&](Value *left, Value *column) {
+      return isNarrow() ? LaneValue::prefix(b.CreateSub(left, column))
+                        : LaneValue::uniform(b.getTrue());
     };
-    finish.store = [&](auto, Value *row, Value *column, Value *sum) {
-      storeSums(row, column, sum, always);
+    finish.added = [&](auto given, Value *row, Value *column, Value *sum) {
+      return biased(given[3], given[4], row, column, sum, maskOf(given[2], column));
     };
+    finish.store = [&](auto given, Value *row, Value *column, Value *sum) {
+      storeSums(given[0], given[1], row, column, sum, maskOf(given[2], column));
+    };
+    block.narrow = isNarrow();
     block.finish = &finish;
     emitVectorBlock(l, block, sums);
   }
+
+  /// Of few rows no more vectors of columns are multiplied than there are, and where a part of one
+  /// can be stored, none goes through scratch memory.
+  bool isNarrow() const { return unpacked && !tiles && hasAvx512(l.level); }
 
   /// f16 is made f32 once for each block: in front of each multiplication that takes as many
   /// instructions as the multiplications.
@@ -240,17 +250,19 @@ private:
     return LaneValue::ramp(l.elementAt(base, index), b.getInt64(l.elementBytes()));
   }
 
-  Value *biased(Value *row, Value *column, Value *sum, const LaneValue &mask) {
+  Value *biased(Value *base, Value *step, Value *row, Value *column, Value *sum,
+                const LaneValue &mask) {
     if (!hasBias)
       return sum;
     unsigned lanes = laneCount(sum);
-    LaneValue at = place(tileBias, biasRow, row, column);
+    LaneValue at = place(base, step, row, column);
     LaneValue loaded = l.memory.load(l.element, at, mask, {}, lanes);
     return b.CreateFAdd(sum, widenFloat(b, toVector(b, loaded, lanes), l.element));
   }
 
-  void storeSums(Value *row, Value *column, Value *sum, const LaneValue &mask) {
-    l.memory.store(l.element, place(tileC, ldc, row, column),
+  void storeSums(Value *base, Value *step, Value *row, Value *column, Value *sum,
+                 const LaneValue &mask) {
+    l.memory.store(l.element, place(base, step, row, column),
                    LaneValue::vector(roundedSums(l, sum)), mask, laneCount(sum));
   }
 
@@ -262,7 +274,7 @@ private:
   void storePart(Value *row, Value *column, const LaneValue &mask) {
     llvm::Align align(l.sum->getPrimitiveSizeInBits() / 8);
     Value *sum = b.CreateAlignedLoad(lanesOf(l.sum, sumLanes()), sums.at(row, column), align);
-    storeSums(row, column, biased(row, column, sum, mask), mask);
+    storeSums(tileC, ldc, row, column, biased(tileBias, biasRow, row, column, sum, mask), mask);
   }
 
   void storeWholeRow(Value *row) {
