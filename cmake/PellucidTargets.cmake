@@ -63,7 +63,10 @@ endfunction()
 
 if(PELLUCID_BUILD_TESTS)
   find_package(GTest REQUIRED)
+  # The text of tests runs once: optimising it costs more than it gives. What they test is optimised as it ships.
+  set(pellucid_test_options $<$<CONFIG:Release>:-O0>)
   add_library(pellucid_test_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/TestPch.cpp)
+  target_compile_options(pellucid_test_pch PRIVATE ${pellucid_test_options})
   target_link_libraries(pellucid_test_pch PRIVATE GTest::gtest)
   target_precompile_headers(pellucid_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/TestPch.h)
 endif()
@@ -81,6 +84,7 @@ function(pellucid_test name)
     target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
   elseif(NOT ARG_SOURCES MATCHES "[.]c(;|$)") # the header is C++'s
     target_precompile_headers(${name} REUSE_FROM pellucid_test_pch)
+    target_compile_options(${name} PRIVATE ${pellucid_test_options})
   endif()
   # The headers were compiled with -fPIC; CMake's -fPIE for programs does not go with it.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
