@@ -4,11 +4,15 @@
 
     damage_test.py PROGRAM
     damage_test.py PROGRAM --from SEED --seconds S [ARCHIVE…]      other changes, for as long as that
+    damage_test.py PROGRAM --today N                               N seeds of the day for every archive, spread over what is damaged
 
 Every record of every archive in data/ gets changes, with a checksum that fits: bits flipped, pieces cut out or doubled; in texts
 numbers and names for others, huge ones and those of another place; in JSON parts that are missing, doubled, turned around, of another kind or deep. Then come files that mean harm as a whole.
+Seeds also damage the file beside its records: cut off, bits flipped, fields of the directory and of the records' headers, records twice or under
+another's name, another schema.
 """
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -19,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 import zipfile
 import zlib
 
@@ -118,6 +123,75 @@ def changed_tree(rng, content):
     return json.dumps(tree).encode()
 
 
+# Of a record in the directory (`PK 1 2`) and in its own header (`PK 3 4`), of the directory's end, and of its 64-bit forms: where each field lies and its bytes.
+FIELDS = {b"PK\1\2": ((8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (42, 4)), b"PK\3\4": ((6, 2), (8, 2), (14, 4), (18, 4), (22, 4), (26, 2), (28, 2)),
+          b"PK\5\6": ((8, 2), (10, 2), (12, 4), (16, 4), (20, 2)), b"PK\6\6": ((4, 8), (24, 8), (32, 8), (40, 8), (48, 8)), b"PK\6\7": ((4, 4), (8, 8), (16, 4))}
+
+
+def cut_off(rng, content):
+    return content[: rng.choice((rng.randrange(len(content)), len(content) - rng.randrange(1, 200)))]
+
+
+def flipped(rng, content):
+    """Checksums do not fit then, or it is a byte between the records."""
+    copy = bytearray(content)
+    for _ in range(rng.choice((1, 1, 3, 40))):
+        copy[rng.randrange(len(copy))] ^= 1 << rng.randrange(8)
+    return bytes(copy)
+
+
+def with_fields(rng, content):
+    """Counts, sizes, offsets, flags and methods of the zip file: huge, zero, a little off, another record's."""
+    copy = bytearray(content)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        magic = rng.choice(list(FIELDS))
+        places = [m.start() for m in re.finditer(re.escape(magic), content)]
+        if not places:
+            continue
+        at, bytes_ = rng.choice(FIELDS[magic])
+        at += rng.choice(places)
+        if at + bytes_ > len(copy):
+            continue
+        now = int.from_bytes(copy[at : at + bytes_], "little")
+        most = (1 << 8 * bytes_) - 1
+        new = rng.choice((0, 1, most, most - 1, most >> 1, (most >> 1) + 1, now + 1, now - 1, now * 2, len(content), len(content) - 1, rng.randrange(most + 1), 1 << rng.randrange(8 * bytes_))) & most
+        copy[at : at + bytes_] = new.to_bytes(bytes_, "little")
+    return bytes(copy)
+
+
+def with_other_records(rng, path):
+    """Records that are missing, twice, under another's name or of another's content."""
+    records = records_of(path)
+    for _ in range(rng.choice((1, 1, 3))):
+        i, j = rng.randrange(len(records)), rng.randrange(len(records))
+        kind = rng.randrange(5)
+        if kind == 0 and len(records) > 1:
+            del records[i]
+        elif kind == 1:
+            records.insert(j, records[i])
+        elif kind == 2:
+            records[i] = (records[j][0], records[i][1])
+        elif kind == 3:
+            records[i] = (records[i][0], records[j][1])
+        else:
+            name = records[i][0]
+            records[i] = (rng.choice((name + "x", name.upper(), "../" + name, "/" + name, name.replace("/", "//"), "", name * 400, name + "\0y", "models/other.json")), records[i][1])
+    return records
+
+
+def with_schema(rng, path):
+    """Versions of the schema and of its parts, and words that no schema has."""
+    def edit(graph):
+        version = graph.get("schema_version")
+        if isinstance(version, dict) and rng.random() < 0.6:
+            version[rng.choice(("major", "minor"))] = rng.choice((0, 7, 9, 21, 99, 2**31, -1, None, "8", 8.5))
+        if rng.random() < 0.5:
+            graph[rng.choice(("opset_version", "range_constraints", "verifiers", "torch_version", "guards_code", "schema_version", "later"))] = rng.choice(({}, [], None, {"aten": 2**40}, [["deep"]], "TRAINING"))
+        for node in rng.sample(graph["graph_module"]["graph"]["nodes"], 1) if rng.random() < 0.5 and graph["graph_module"]["graph"]["nodes"] else ():
+            node[rng.choice(("is_hop_single_tensor_return", "name", "later", "target", "metadata"))] = rng.choice((True, None, "torch.ops.higher_order.later", {"stack_trace": "x" * 9000}, []))
+    return edited(path, edit)
+
+
 class Checks:
     def __init__(self, program, folder):
         self.program, self.folder, self.count = program, folder, 0
@@ -151,11 +225,24 @@ class Checks:
         return self.run(copy, verb)
 
 
+    def damaged(self, rng, path, verb="export"):
+        """One damage of the whole file."""
+        copy = self.folder / "changed.pt2"
+        kind = rng.choice((cut_off, flipped, with_fields, with_other_records, with_schema))
+        if kind in (with_other_records, with_schema):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                write(copy, kind(rng, path))
+        else:
+            copy.write_bytes(kind(rng, path.read_bytes()))
+        return self.run(copy, verb)
+
+
 def edited(path, edit):
     """The archive with another graph."""
     records = []
     for name, content in records_of(path):
-        if name.endswith("models/model.json"):
+        if name.endswith(("models/model.json", "serialized_exported_program.json")):
             graph = json.loads(content)
             edit(graph)
             content = json.dumps(graph).encode()
@@ -235,7 +322,10 @@ def main():
     parser.add_argument("archives", nargs="*", type=pathlib.Path)
     parser.add_argument("--from", dest="seed", type=int)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--today", type=int)
     options = parser.parse_args()
+    if options.today:
+        options.seed = int(datetime.date.today().strftime("%Y%m%d")) * 100_000
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(options.program, pathlib.Path(scratch))
         archives = options.archives or [*sorted(DATA.glob("*.pt2")), own_archive(checks)]
@@ -247,19 +337,26 @@ def main():
                     for _ in range(5 if name.endswith(("model.json", "program", ".pt")) else 1):
                         checks.changed(rng, path, at=at)
         else:
-            end, seed, failed = time.monotonic() + options.seconds, options.seed, 0
-            while time.monotonic() < end:
-                rng = random.Random(seed)
-                try:
-                    checks.changed(rng, rng.choice(archives), "compile" if seed % 4 == 0 else "export")
-                except AssertionError as problem:
-                    failed += 1
-                    print(f"seed {seed}: {problem}", flush=True)
-                    (pathlib.Path.cwd() / f"damaged-{seed}.pt2").write_bytes((checks.folder / "changed.pt2").read_bytes())
-                seed += 1
-            print(f"seeds {options.seed} to {seed - 1}, {failed} failed")
-            sys.exit(failed > 0)
+            seeded(options, checks, archives)
         print(f"{checks.count} files")
+
+
+def seeded(options, checks, archives):
+    """One change for each seed, until the time or their number is over."""
+    end, seed, failed = time.monotonic() + options.seconds, options.seed, 0
+    while seed < options.seed + options.today * len(archives) if options.today else time.monotonic() < end:
+        rng = random.Random(seed)
+        change = checks.damaged if rng.random() < 0.5 else checks.changed
+        try:
+            change(rng, archives[seed % len(archives)], "compile" if seed % 4 == 0 else "export")
+        except AssertionError as problem:
+            failed += 1
+            print(f"seed {seed}: {problem}", flush=True)
+            (pathlib.Path.cwd() / f"damaged-{seed}.pt2").write_bytes((checks.folder / "changed.pt2").read_bytes())
+        seed += 1
+    print(f"seeds {options.seed} to {seed - 1}, {failed} failed")
+    if failed:
+        sys.exit(1)
 
 
 main()

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports models of torchvision, transformers and timm with random weights, compiles the archives and compares with PyTorch.
 
-    public_models.py PROGRAM [--family NAME] [--strict] [--dynamic] [--decomposed] [--part I/N] [--keep DIR] [NAME…]
+    public_models.py PROGRAM [--family NAME] [--strict] [--dynamic] [--decomposed] [--part I/N] [--keep DIR] [--results FILE] [NAME…]
+    public_models.py --page FILE…       writes docs/public-models.md of such results
 
 Small configurations where the library has them; what is compared is every result of one call, relative to its largest
 element, and with `--dynamic` of another call whose sizes differ from those of the export; where the package refuses those
 sizes, the model is "one size", with the reason, and not "right" (PyTorch fixed a dim, or bounded it: its own module is asked). Where PyTorch's
-float32 is as far from its float64, it is "as PyTorch". Without a family and names: the few in this file; the others are those of zoo.py and zoo_newer.py. Needs those packages. No test: it takes minutes.
+float32 is as far from its float64, it is "as PyTorch". Without a family and names: the few in this file; the others are those of zoo.py, zoo_newer.py and zoo_recent.py. Needs those packages. No test: it takes minutes.
 """
 import argparse
 import collections
+import datetime
 import json
 import pathlib
 import subprocess
@@ -25,10 +27,13 @@ from torch import nn
 
 import zoo
 import zoo_newer
+import zoo_recent
 from zoo import Wrapped
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
+HERE = pathlib.Path(__file__).resolve().parent
+TARGET = "cpu:x86-64-v3"
 
 
 def image(size, batch=1):
@@ -172,7 +177,7 @@ def check(folder, make, inputs, dims):
     program = exported(model, values, dims)
     torch.export.save(program, folder / "model.pt2")
     start = time.monotonic()
-    pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
+    pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", TARGET)
     seconds = time.monotonic() - start
     worst, narrow = compare(folder, model, values), None
     if dims:
@@ -208,47 +213,111 @@ def torchs_word(program, values):
         return f"refuses it, too: {str(error).strip().split(chr(10))[0][:120]}"
 
 
+def families():
+    return {"few": lambda: (entry for family in (vision, text, others) for entry in family()), **zoo.families(), **zoo_newer.families(), **zoo_recent.families()}
+
+
 def chosen():
-    tables = {"few": lambda: (entry for family in (vision, text, others) for entry in family()), **zoo.families(), **zoo_newer.families()}
-    names = [arguments.family] if arguments.family else ["few"] if not arguments.names else list(tables)
+    tables = families()
+    names = arguments.family or (["few"] if not arguments.names else list(tables))
     part, parts = map(int, arguments.part.split("/"))
-    entries = [entry for name in names for entry in tables[name]()]
-    for number, (name, make, inputs, *dims) in enumerate(entries):
+    entries = [(family, entry) for family in names for entry in tables[family]()]
+    for number, (family, (name, make, inputs, *dims)) in enumerate(entries):
         if number % parts == part - 1 and (not arguments.names or name in arguments.names):
-            yield name, make, inputs, dims[0] if dims else None
+            yield family, name, make, inputs, dims[0] if dims else None
+
+
+def outcome(folder, make, inputs, dims):
+    """What the table says of a model."""
+    try:
+        worst, seconds, narrow = check(folder, make, inputs, dims)
+    except NotExported as error:
+        return {"state": "not exported", "note": " ".join(str(error).split())}
+    except Exception as error:
+        return {"state": "refused or failed", "note": f"{type(error).__name__}: {str(error)[:900]}"}
+    state = "one size" if narrow else "right"
+    if not worst < 1e-4:
+        state = "as PyTorch" if unstable(make, inputs, worst) else "WRONG"
+    return {"state": state, "error": worst, "seconds": round(seconds, 2), **({"note": narrow} if narrow else {})}
+
+
+def library(family, name):
+    """Whose model it is."""
+    if family == "few":
+        return "torch" if name in ("encoder_layer", "lstm") else "timm" if name in ("resmlp", "timm_vit") else "torchvision" if name in [entry[0] for entry in vision()] else "transformers"
+    return next((of for start, of in (("vision", "torchvision"), ("timm", "timm")) if family.startswith(start)), "transformers")
+
+
+def versions():
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("torch", "torchvision", "timm", "transformers")}
+
+
+def write_results(rows):
+    arguments.results.write_text(json.dumps({
+        "date": datetime.date.today().isoformat(), "versions": versions(), "target": TARGET, "strict": arguments.strict, "dynamic": arguments.dynamic, "decomposed": arguments.decomposed,
+        "command": " ".join(sys.argv[2:]), "rows": rows}, indent=1) + "\n")
+
+
+PAGE_HEAD = """# Models of libraries, from their archives
+
+Written by `test/archive/public_models.py --page` of the files named below, in [bench/results](../bench/results). Each model has random weights and a small
+configuration where the library has one; PyTorch exports it, the archive is compiled for `cpu:x86-64-v3`, and every result of a call is compared with
+PyTorch's, relative to its largest element. With sizes that may change, a second call has other batches and lengths. "One size": the package, and
+PyTorch's own module, too, where the note says so, refuses the other sizes. "As PyTorch": random weights leave the best of several to chance, and PyTorch's
+float32 is as far from its float64. What PyTorch does not export is listed without a number.
+"""
+
+
+def write_page(files):
+    """docs/public-models.md: what each file says in sum, then every model of the first that has it."""
+    lines, seen = [PAGE_HEAD], {}
+    lines += ["| file | how | models | right | one size | as PyTorch | not exported | refused or failed | wrong | largest error |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for file in files:
+        found = json.loads(file.read_text())
+        how = ", ".join(["strict" if found["strict"] else "not strict", "`run_decompositions()`" if found["decomposed"] else "as exported", "sizes that change" if found["dynamic"] else "fixed sizes"])
+        count = collections.Counter(row["state"] for row in found["rows"])
+        largest = max((row["error"] for row in found["rows"] if row["state"] in ("right", "one size")), default=0.0)
+        lines.append(f"| {file.name} | {how} | {len(found['rows'])} | " + " | ".join(str(count[s]) for s in ("right", "one size", "as PyTorch", "not exported", "refused or failed", "WRONG")) + f" | {largest:.1e} |")
+        for row in found["rows"]:
+            seen.setdefault((row["library"], row["model"]), row)
+    used = json.loads(files[0].read_text())["versions"]
+    for name in ("torchvision", "timm", "transformers", "torch"):
+        lines += ["", f"## {name} {used.get(name, '')}", "", "| model | state | error | compiled, s | |", "|---|---|---|---|---|"]
+        for (of, model), row in sorted(seen.items()):
+            if of == name:
+                note = row.get("note", "").replace("|", "\\|").replace("\n", " ")[:160]
+                lines.append(f"| {model} | {row['state']} | {row['error']:.1e} | {row['seconds']:.1f} | {note} |" if "error" in row else f"| {model} | {row['state']} | | | {note} |")
+    (HERE.parents[1] / "docs/public-models.md").write_text("\n".join(lines) + "\n")
 
 
 def main():
-    wrong, states = 0, collections.Counter()
-    for name, make, inputs, dims in chosen():
+    rows, states = [], collections.Counter()
+    for family, name, make, inputs, dims in chosen():
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(arguments.keep or scratch)
             folder.mkdir(exist_ok=True, parents=True)
-            try:
-                worst, seconds, narrow = check(folder, make, inputs, dims)
-                state = unstable(make, inputs, worst) if not worst < 1e-4 else "one size" if narrow else "right"
-                print(f"{name:30} {state}  {worst:.1e}  compiled in {seconds:.1f} s{'  ' + narrow if narrow else ''}", flush=True)
-                wrong += state == "WRONG"
-                states[state] += 1
-            except NotExported as error:
-                states["not exported"] += 1
-                print(f"{name:30} not exported: {' '.join(str(error).split())}", flush=True)
-            except Exception as error:
-                print(f"{name:30} {type(error).__name__}: {str(error)[:900]}", flush=True)
-                wrong += 1
-                states["refused or failed"] += 1
+            row = {"library": library(family, name), "family": family, "model": name, **outcome(folder, make, inputs, dims)}
+        rows.append(row)
+        states[row["state"]] += 1
+        print(f"{name:30} {row['state']}" + (f"  {row['error']:.1e}  compiled in {row['seconds']:.1f} s" if "error" in row else "") + ("  " + row["note"] if "note" in row else ""), flush=True)
+        if arguments.results:
+            write_results(rows)
     print(", ".join(f"{count} {state}" for state, count in states.most_common()))
-    sys.exit(wrong > 0)
+    sys.exit(states["WRONG"] + states["refused or failed"] > 0)
 
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("program")
+parser.add_argument("program", nargs="?")
 parser.add_argument("names", nargs="*")
-parser.add_argument("--family", help=", ".join([*zoo.families(), *zoo_newer.families()]))
+parser.add_argument("--family", action="append", help=", ".join(families()))
 parser.add_argument("--strict", action="store_true")
 parser.add_argument("--dynamic", action="store_true", help="batches and lengths that may change")
 parser.add_argument("--decomposed", action="store_true", help="what run_decompositions() makes of the program")
 parser.add_argument("--part", default="1/1", metavar="I/N")
 parser.add_argument("--keep", help="where the archive and its files stay")
+parser.add_argument("--results", type=pathlib.Path, help="a JSON file of all rows")
+parser.add_argument("--page", type=pathlib.Path, nargs="+", metavar="FILE")
 arguments = parser.parse_intermixed_args()
-main()
+write_page(arguments.page) if arguments.page else main()

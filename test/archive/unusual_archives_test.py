@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Archives with everything that the format has (unusual_models.py), exported strict and not, in both dialects, as the PyTorch that is here writes
+them: each call gives what PyTorch gives, changed inputs and what the model keeps included.
+
+    unusual_archives_test.py PROGRAM [NAME…]
+
+Exit code 77 where PyTorch is missing.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import numpy as np
+    import torch
+    from torch.utils import _pytree as pytree
+except ImportError as missing:
+    print(f"skipped: this Python has no PyTorch ({missing})")
+    sys.exit(77)
+
+import unusual_models  # noqa: E402
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+
+
+def pellucid(*words):
+    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def array(tensor):
+    """bfloat16 goes as its bits."""
+    tensor = tensor.detach()
+    return tensor.view(torch.uint16).numpy() if tensor.dtype == torch.bfloat16 else tensor.numpy()
+
+
+def close(name, got, want):
+    assert tuple(got.shape) == tuple(want.shape), f"{name} is {got.shape}, not {tuple(want.shape)}"
+    assert got.dtype == array(want).dtype, f"{name} is {got.dtype}, not {want.dtype}"
+    if want.dtype == torch.bfloat16:
+        got, want = (got.astype(np.uint32) << 16).view(np.float32), want.float()
+    wide = {torch.float16: 2e-3, torch.bfloat16: 2e-2}.get(want.dtype, 2e-5)
+    np.testing.assert_allclose(got, array(want), rtol=wide, atol=wide, err_msg=name)
+
+
+def tensors(tree):
+    """The leaves that a package has: numbers are fixed, but a result that is a size is a tensor without dims."""
+    return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def check(folder, program, calls, expected):
+    torch.export.save(program, folder / "model.pt2")
+    package, state = folder / "model.plc", folder / "state.safetensors"
+    state.unlink(missing_ok=True)
+    pellucid("compile", folder / "model.pt2", "-o", package, "--target", "cpu:x86-64-v3", "--verify-each")
+    shown = json.loads(pellucid("inspect", package, "--json"))
+    names = [i["name"] for i in shown["inputs"]]
+    for number, ((args, kwargs), (results, after)) in enumerate(zip(calls, expected, strict=True)):
+        values = tensors(in_order(program, args, kwargs))
+        assert len(values) == len(names), f"inputs {names} for {len(values)} tensors"
+        words = ["run", package, *(("--state", state) if shown.get("state") else ())]
+        for i, (name, value) in enumerate(zip(names, values)):
+            np.save(folder / f"in{i}.npy", array(value))
+            words += ["--input", f"{name}=@{folder / f'in{i}.npy'}"]
+        for i in range(len(results)):
+            words += ["--output", folder / f"out{i}.npy"]
+        pellucid(*words)
+        for i, want in enumerate(results):
+            close(f"call {number}, result {i}", np.load(folder / f"out{i}.npy"), want)
+
+
+def in_order(program, args, kwargs):
+    """Keywords in the order of the export's."""
+    spec = program.call_spec.in_spec
+    if spec is None:
+        return args, kwargs
+    names = pytree.tree_unflatten(list(range(spec.num_leaves)), spec)[1]
+    return args, {name: kwargs[name] for name in names}
+
+
+def cloned(tree):
+    return pytree.tree_map(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, tree)
+
+
+def references(name):
+    """Each call's results of the module itself, call after call; a size among them as an int64 without dims."""
+    torch.manual_seed(4)
+    model, calls, options = unusual_models.MODELS[name]()
+    expected = []
+    with torch.no_grad():
+        for args, kwargs in calls:
+            args, kwargs = cloned((args, kwargs))
+            results = model.eval()(*args, **kwargs)
+            expected.append((tensors(cloned(sized(name, results))), tensors((args, kwargs))))
+    return expected
+
+
+def sized(name, results):
+    return pytree.tree_map(lambda leaf: torch.tensor(leaf) if type(leaf) is int else leaf, results) if name == "derived" else results
+
+
+def check_model(folder, name):
+    expected = references(name)
+    made = 0
+    for strict in (False, True):
+        torch.manual_seed(4)
+        model, calls, options = unusual_models.MODELS[name]()
+        try:
+            with torch.no_grad():
+                program = torch.export.export(model.eval(), *cloned(calls[0]), strict=strict, **options)
+        except Exception as error:
+            assert strict, error
+            print(f"{name}: PyTorch does not export it with strict=True: {str(error).strip().splitlines()[0][:100]}")
+            continue
+        check(folder, program, calls, expected)
+        check(folder, program.run_decompositions(), calls, expected)
+        made += 2
+    print(f"{name}: {made} archives", flush=True)
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in sys.argv[2:] or unusual_models.MODELS:
+            try:
+                check_model(pathlib.Path(scratch), name)
+            except Exception as error:
+                failed += 1
+                print(f"FAILED {name}: {type(error).__name__}: {str(error)[:1500]}", flush=True)
+    sys.exit(failed > 0)
+
+
+main()
