@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace pellucid::trace {
 
@@ -36,6 +38,12 @@ std::string functionalTarget(const std::string &target) {
 bool isWrite(const std::string &target) {
   return target == "aten.copy_.default" || target == "aten.fill_.Scalar" ||
          target == "aten.fill_.Tensor" || target == "aten.zero_.default";
+}
+
+bool turnsInPlace(const std::string &target) {
+  static const std::set<std::string_view> names = {"t_",        "transpose_", "swapaxes_",
+                                                   "swapdims_", "squeeze_",   "unsqueeze_"};
+  return target.starts_with("aten.") && names.contains(target.substr(5, target.rfind('.') - 5));
 }
 
 std::string userName(const std::string &target) {

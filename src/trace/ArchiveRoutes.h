@@ -31,6 +31,8 @@ void refuseMissing(const archive::Archive &archive, const Tracer &tracer,
 std::string functionalTarget(const std::string &target);
 /// `copy_`, `fill_` and `zero_`, which write what they are given.
 bool isWrite(const std::string &target);
+/// `t_`, `squeeze_` and their kin, after which the tensor has another shape.
+bool turnsInPlace(const std::string &target);
 /// `mylib::op` of `mylib.op.default`.
 std::string userName(const std::string &target);
 /// x.item()

@@ -50,7 +50,6 @@ def close(name, got, want):
 
 
 def tensors(tree):
-    """The leaves that a package has: numbers are fixed, but a result that is a size is a tensor without dims."""
     return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
@@ -67,7 +66,7 @@ def check(folder, program, calls, expected):
         words = ["run", package, *(("--state", state) if shown.get("state") else ())]
         for i, (name, value) in enumerate(zip(names, values)):
             np.save(folder / f"in{i}.npy", array(value))
-            words += ["--input", f"{name}=@{folder / f'in{i}.npy'}"]
+            words += ["--input", f"{name}=@{folder / f'in{i}.npy'}" + (":bf16" if value.dtype == torch.bfloat16 else "")]
         for i in range(len(results)):
             words += ["--output", folder / f"out{i}.npy"]
         pellucid(*words)
@@ -89,7 +88,7 @@ def cloned(tree):
 
 
 def references(name):
-    """Each call's results of the module itself, call after call; a size among them as an int64 without dims."""
+    """Each call's results of the module itself, call after call."""
     torch.manual_seed(4)
     model, calls, options = unusual_models.MODELS[name]()
     expected = []
@@ -97,12 +96,13 @@ def references(name):
         for args, kwargs in calls:
             args, kwargs = cloned((args, kwargs))
             results = model.eval()(*args, **kwargs)
-            expected.append((tensors(cloned(sized(name, results))), tensors((args, kwargs))))
+            expected.append((tensors(cloned(sized(results))), tensors((args, kwargs))))
     return expected
 
 
-def sized(name, results):
-    return pytree.tree_map(lambda leaf: torch.tensor(leaf) if type(leaf) is int else leaf, results) if name == "derived" else results
+def sized(results):
+    """A package gives a number as a tensor without dims, and no texts."""
+    return pytree.tree_map(lambda leaf: torch.tensor(leaf, dtype=torch.float64) if type(leaf) is float else torch.tensor(leaf) if type(leaf) in (int, bool) else leaf, results)
 
 
 def check_model(folder, name):

@@ -107,7 +107,7 @@ class Flow(nn.Module):
         back, _ = scan(step, x[0] * 0, x, reverse=True)
 
         def body(i, y):
-            return i + 1, associative_scan(lambda a, b: torch.maximum(a, b) + 0.125, y * 0.5, 0, combine_mode="pointwise")
+            return i + 1, associative_scan(lambda a, b: torch.maximum(a, b), y * 0.5 + 0.125, 0, combine_mode="pointwise")
 
         i, y = while_loop(lambda i, y: (i < n) & (y.abs().max() > 1e-3), body, (torch.tensor(0), x))
         z = each(lambda row, w: torch.cond(flag, lambda r: r @ w, lambda r: (r * 2) @ w.t(), (row,)), x, self.layer.weight)
