@@ -4,7 +4,9 @@
 not, and compares: modules_test.py's modules and functions, the rows of fresh_archives_test.py, and the control flow of
 test/e2e/control_flow. What this PyTorch has not or does not export itself is counted.
 
-    versions.py PROGRAM [--strict] [GROUP…]
+    versions.py PROGRAM [--strict] [--together] [--part I/N] [GROUP…]
+
+With --together a group is one archive, and its rows are taken one by one only where that is not right.
 
 No test: it needs a PyTorch of the version. Exit code 1 where something differs or is refused.
 """
@@ -21,7 +23,9 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e/control_flow")]
 strict = "--strict" in sys.argv
-wanted = [word for word in sys.argv[2:] if not word.startswith("--")]
+together = "--together" in sys.argv
+part, parts = map(int, sys.argv[sys.argv.index("--part") + 1].split("/")) if "--part" in sys.argv else (1, 1)
+wanted = [word for word in sys.argv[2:] if not word.startswith("--") and "/" not in word]
 import fresh_archives_test as fresh  # noqa: E402
 import modules_test as modules  # noqa: E402
 
@@ -108,39 +112,65 @@ def compare(folder, values, expected):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
 
 
+class Group(torch.nn.Module):
+    """The rows of a group as one model; each has the group's inputs."""
+
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = torch.nn.ModuleList(rows)
+
+    def forward(self, *inputs):
+        return tuple(t for row in self.rows for t in row(*[value.clone() for value in inputs]))
+
+
+def attempt(model, values, count, say):
+    """Both dialects of one model: whether all is right; what is not is said and counted."""
+    try:
+        model = model.eval()
+        with torch.no_grad():
+            torch.manual_seed(1)
+            flat(model(*[v.clone() for v in values]))
+        program = torch.export.export(model, tuple(values), strict=strict)
+        programs = {"training": program, "core": program.run_decompositions()}
+    except Exception as error:
+        count["not exported"] += 1
+        say(f"not exported: {str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__}")
+        return False
+    for dialect, one in programs.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            try:
+                torch.export.save(one, folder / "model.pt2")
+                # Some decompositions of older versions compute something else than the operator.
+                with torch.no_grad():
+                    torch.manual_seed(1)
+                    own = flat(one.module()(*[v.clone() for v in values]))
+                compare(folder, values, own)
+                count["right"] += 1
+            except Exception as error:
+                count["WRONG"] += 1
+                say(f"({dialect}): {type(error).__name__}: {str(error)[:400]}")
+    return not count["WRONG"]
+
+
 def main():
-    count = collections.Counter()
+    count, groups = collections.Counter(), {}
     for group, name, model, values in rows():
         if wanted and group not in wanted:
             continue
         if model is None:
             count["not there"] += 1
             continue
-        try:
-            model = model.eval()
-            with torch.no_grad():
-                torch.manual_seed(1)
-                flat(model(*[v.clone() for v in values]))
-            program = torch.export.export(model, tuple(values), strict=strict)
-            programs = {"training": program, "core": program.run_decompositions()}
-        except Exception as error:
-            count["not exported"] += 1
-            print(f"{group}: {name}: not exported: {str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__}", flush=True)
+        groups.setdefault(group, []).append((name, model, values))
+    for number, (group, found) in enumerate(groups.items()):
+        if number % parts != part - 1:
             continue
-        for dialect, one in programs.items():
-            with tempfile.TemporaryDirectory() as scratch:
-                folder = pathlib.Path(scratch)
-                try:
-                    torch.export.save(one, folder / "model.pt2")
-                    # Some decompositions of older versions compute something else than the operator.
-                    with torch.no_grad():
-                        torch.manual_seed(1)
-                        own = flat(one.module()(*[v.clone() for v in values]))
-                    compare(folder, values, own)
-                    count["right"] += 1
-                except Exception as error:
-                    count["WRONG"] += 1
-                    print(f"{group}: {name} ({dialect}): {type(error).__name__}: {str(error)[:400]}", flush=True)
+        # Rows of control flow have inputs of their own.
+        if together and group != "control" and len(found) > 1 and attempt(Group([model for _, model, _ in found]), found[0][2], collections.Counter(), lambda text: None):
+            count["right"] += 2 * len(found)
+            continue
+        for name, model, values in found:
+            attempt(model, values, count, lambda text, name=name: print(f"{group}: {name}: {text}", flush=True))
     print(f"torch {torch.__version__}: " + ", ".join(f"{n} {state}" for state, n in count.most_common()))
     sys.exit(count["WRONG"] > 0)
 
