@@ -553,13 +553,23 @@ static h::Value writtenValue(h::Interpreter &interpreter, const std::string &nam
   interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
 }
 
-bool isHeldBy(DataType type, const h::Value &number) {
+/// Whether integers of the type have the number.
+static bool isHeldBy(DataType type, const h::Value &number) {
   unsigned bits = 8 * byteSize(type);
   bool isSigned = type == DataType::Int8 || type == DataType::Int16 || type == DataType::Int32 ||
                   type == DataType::Int64;
   double most = std::exp2(isSigned ? bits - 1 : bits);
   double value = number.isFloat() ? number.real() : static_cast<double>(number.integer());
   return value < most && value >= (isSigned ? -most : 0);
+}
+
+/// Negative numbers wrap around where a type without a sign is filled.
+static h::Value filledNumber(DataType type, const h::Value &number) {
+  bool isUnsigned = type == DataType::UInt8 || type == DataType::UInt16 || type == DataType::UInt32;
+  if (!isUnsigned || !number.isInt() || number.integer() >= 0)
+    return number;
+  h::Value wrapped(number.integer() + (h::Int(1) << (8 * byteSize(type))));
+  return wrapped.integer() > 0 ? wrapped : number;
 }
 
 /// The operator that gives what `x.NAME_()` writes, where it is not `NAME`.
@@ -577,6 +587,8 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   h::Value before = contentsOf(self, interpreter);
   h::CallArgs call = argsOf({before}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
+  if (name == "masked_fill" && call.positional.size() == 3)
+    call.positional[2] = filledNumber(self.tensor.type.dtype, call.positional[2]);
   h::Value result;
   bool uniform = false;
   if (self.tracer.isConstructing())
@@ -596,6 +608,8 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
         other->tensor.type == self.tensor.type)
       return selfOf(self);
     uniform = !other || other->tensor.type.rank() == 0;
+    if (name == "fill")
+      source = filledNumber(self.tensor.type.dtype, source);
     result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
                       argsOf({before, source}));
   } else if (auto composite = compositeFunction(interpreter, name)) {

@@ -37,8 +37,6 @@ std::optional<graph::Device> deviceOfTensors(const std::vector<host::Value> &ten
 host::Value onDevice(TensorObject &self, host::Interpreter &interpreter, graph::Device device);
 /// A function of torch or a tensor's method that scripts alone have; nullopt for others.
 std::optional<host::Value> eagerFunction(host::Interpreter &interpreter, std::string_view name);
-/// Whether integers of the type have the number.
-bool isHeldBy(DataType type, const host::Value &number);
 /// Whether the code there is part of torch that is ours: it calls operators by any of their names.
 bool isInOurText(const SourceLocation &where);
 /// Whether PyTorch's Tensor has a method of that name.

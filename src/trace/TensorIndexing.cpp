@@ -177,13 +177,7 @@ bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
                  {selfOf(*this), castTo(*key.as<TensorObject>(), interpreter, DataType::Bool)});
     auto *source = value.as<TensorObject>();
     if (!source || source->tensor.type.rank() == 0) {
-      // A number that the type does not hold is converted, as a tensor's are.
-      bool isNumber = !source && isInteger(tensor.type.dtype) &&
-                      (value.isInt() || value.isFloat()) && !isHeldBy(tensor.type.dtype, value);
-      h::Value written =
-          isNumber ? callAten(tracer, interpreter, "full", argsOf({h::Value::list({}), value}))
-                   : value;
-      callInPlace(*this, interpreter, "masked_fill", argsOf({mask, written}));
+      callInPlace(*this, interpreter, "masked_fill", argsOf({mask, value}));
       return true;
     }
   }
@@ -197,7 +191,7 @@ bool TensorObject::setItem(h::Interpreter &interpreter, const h::Value &key,
          tracer.symbols().proveEqual(tensor->tensor.type.shape[0], 1);
          tensor = source.as<TensorObject>())
       source = callAten(tracer, interpreter, "select", argsOf({source, h::Value(0), h::Value(0)}));
-    callInPlace(view, interpreter, "copy", argsOf({source}));
+    callInPlace(view, interpreter, source.as<TensorObject>() ? "copy" : "fill", argsOf({source}));
     return true;
   }
   h::Value contents = value;

@@ -86,6 +86,13 @@ std::vector<ResultType> alongFake(const OperatorCall &call) {
   return like(call);
 }
 
+/// A copy of the tensor is what is filled.
+std::vector<ResultType> filledFake(const OperatorCall &call) {
+  std::vector<ResultType> results = alongFake(call);
+  std::get<TensorType>(results[0]).strides = preservedStrides(call.tensor("self"), call.symbols);
+  return results;
+}
+
 /// index_put() whose only index is a mask, and values as many as the mask has elements or fewer.
 struct MaskedPut {
   Value *mask = nullptr;
@@ -302,21 +309,22 @@ void registerScatterOperators(OperatorRegistry &registry) {
     std::string_view schema;
     FakeFunction fake;
     DecomposeFunction decompose;
+    Operator::Kind kind = Operator::Kind::Composite;
   };
   const Row rows[] = {
       {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatterFake,
-       unchanged},
+       unchanged, Operator::Kind::Scatter},
       {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
        scatterFake, scatterValue},
       {"aten::scatter_add.default(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-       scatterFake, unchanged},
+       scatterFake, unchanged, Operator::Kind::Scatter},
       {"aten::index_add.default(Tensor self, int dim, Tensor index, Tensor source, *, Scalar "
        "alpha=1) -> Tensor",
        alongFake, scaledIndexAdd},
       {"aten::index_copy.default(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
        alongFake, indexWrite},
       {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-       alongFake, indexWrite},
+       filledFake, indexWrite},
   };
   Operator put = makeOperator("aten::index_put.default(Tensor self, Tensor?[] indices, Tensor "
                               "values, bool accumulate=False) -> Tensor",
@@ -329,8 +337,7 @@ void registerScatterOperators(OperatorRegistry &registry) {
   reduce.decompose = scatterReduceDecomposition;
   registry.add(std::move(reduce));
   for (const Row &row : rows) {
-    Operator op = makeOperator(
-        row.schema, row.decompose ? Operator::Kind::Composite : Operator::Kind::Scatter, row.fake);
+    Operator op = makeOperator(row.schema, row.kind, row.fake);
     op.decompose = row.decompose;
     registry.add(std::move(op));
   }

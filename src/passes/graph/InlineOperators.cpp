@@ -4,6 +4,8 @@
 #include "graph/FakeRules.h"
 #include "support/CrashHandler.h"
 
+#include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 namespace pellucid::passes {
@@ -298,15 +300,33 @@ private:
     return true;
   }
 
-  /// Row by row, where the result is and what it was opened into follows an operand's strides.
+  /// With the strides that the result was promised to have: what it was opened into may follow an
+  /// operand's, or be row-major.
   Value *inOrderOf(const Node &node, const TensorType &wanted, Value *value) {
-    if (!value->isTensor() || value->type().shape != wanted.shape ||
-        !wanted.isContiguous(program.symbols) || value->type().isContiguous(program.symbols))
+    if (!value->isTensor() || value->type() == wanted || value->type().shape != wanted.shape ||
+        value->type().dtype != wanted.dtype)
       return value;
-    return emitCall(program.main, registry, program.symbols, "aten.clone.default",
-                    {Argument(value)}, {{"memory_format", Argument("contiguous_format")}},
-                    node.location)
-        ->result();
+    std::vector<size_t> order(wanted.rank());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return program.symbols.prove(symbolic::less(wanted.strides[b], wanted.strides[a])) == true;
+    });
+    Argument::List there, back(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      there.emplace_back(static_cast<int64_t>(order[i]));
+      back[order[i]] = Argument(static_cast<int64_t>(i));
+    }
+    auto emit = [&](std::string_view target, std::vector<Argument> args,
+                    KeywordArguments kwargs = {}) {
+      return emitCall(program.main, registry, program.symbols, target, std::move(args),
+                      std::move(kwargs), node.location)
+          ->result();
+    };
+    Value *made = emit("aten.permute.default", {Argument(value), Argument(std::move(there))});
+    made = emit("aten.clone.default", {Argument(made)},
+                {{"memory_format", Argument("contiguous_format")}});
+    made = emit("aten.permute.default", {Argument(made), Argument(std::move(back))});
+    return made->type() == wanted ? made : value;
   }
 
   /// A copy, for now, where the value is an operand's and the result would be a tensor of its own.

@@ -142,3 +142,22 @@ show(103, lambda: (hasattr(torch, "nope"), hasattr(torch.nn, "Nope"), getattr(F,
 for number, p in enumerate((-1, -2.5)):
     show(104 + number, lambda: (slope(lambda x: x.norm(p), torch.tensor([0.0, 2.0, 3.0])), slope(lambda x: x.norm(p), torch.tensor([1.0, 2.0, 3.0])), torch.tensor([0.0, 2.0], requires_grad=True).norm(p), torch.tensor([0.0, 2.0]).norm(p)))
 show(106, lambda: (torch.tensor([1.0, 3.0, 3.0], dtype=torch.float64, requires_grad=True).median(), slope(lambda x: x.median(), torch.tensor([1.0, 3.0, 3.0], dtype=torch.float16))))
+# An infinite mean goes on by a difference that is NaN; indices without elements may have any shape.
+endings = torch.tensor([[1.0, 2.0, inf], [inf, 1.0, 2.0], [1.0, inf, inf], [1.0, nan, inf], [1.0, 2.0, 3.0]], dtype=torch.float64)
+show(107, lambda: (torch.std_mean(endings, 1), torch.var_mean(endings, 1, keepdim=True), torch.std_mean(endings[0]), torch.std_mean(endings.float()), torch.var_mean(endings[:1, 2:])))
+show(108, lambda: [torch.ones(2, 3).scatter(0, torch.empty(shape, dtype=torch.int64), 7.0) for shape in ((0,), (0, 3), (2, 0), (1, 0, 4))])
+show(109, lambda: (torch.tensor(1.5).scatter_add(0, torch.empty((0, 3), dtype=torch.int64), torch.tensor(2.0)), torch.ones(2, 3).T.scatter(1, torch.empty(0, dtype=torch.int64), torch.ones(5)), torch.tensor([1.0, 2.0]).scatter(0, torch.tensor(1), 5.0)))
+show(110, lambda: (torch.ones(2, 3, 2).nonzero(), torch.argwhere(torch.eye(3)), torch.tensor([0.0, 2.0]).nonzero(), torch.tensor(2.0).nonzero(), torch.zeros(2, 3).nonzero()))
+show(111, lambda: (torch.ones(2, 3).T.index_fill(0, torch.tensor([0, 2]), 5.0), torch.ones(2, 3, 4).permute(2, 0, 1).index_fill(1, torch.tensor([1]), 2.0), torch.ones(2, 3).index_fill(1, torch.tensor([1]), 2.0)))
+show(112, lambda: (torch.linspace(-3, 1e10, 5, dtype=torch.int64), torch.linspace(0, 10, 4, dtype=torch.int32), torch.linspace(-5, 5, 7, dtype=torch.int8), torch.linspace(7, 7, 1, dtype=torch.int16)))
+show(113, lambda: (-1.5 // torch.tensor([[5, 128, 1], [0, 7, 2]], dtype=torch.uint8), 7.0 // torch.tensor([2, 0, -3]), 2.5 // torch.tensor([True, False])))
+for at, dtype in enumerate((torch.uint8, torch.int8)):
+    for by, number in enumerate((-3, 300, -300, 255.7, inf, 2.5)):
+        for to, write in enumerate((lambda t: t.__setitem__(t > 5, number), lambda t: t.copy_(number), lambda t: t.fill_(number), lambda t: t.__setitem__(0, number), lambda t: t.masked_fill_(t > 5, number))):
+            show(200 + 30 * at + 5 * by + to, lambda: after(torch.tensor([2, 100], dtype=dtype), write))
+show(114, lambda: after(torch.empty((0, 3), dtype=torch.uint8), lambda t: t.copy_(inf)))
+# Numbers are drawn in the order of the memory.
+turned = torch.zeros(3, 2, 4).permute(2, 0, 1)
+images = torch.zeros(2, 3, 2, 2).contiguous(memory_format=torch.channels_last)
+show(116, lambda: (torch.manual_seed(1), [(torch.rand_like(t), torch.randint_like(t, 9), torch.randn_like(t)) for t in (turned, images, turned[:, :, 0], images[:, 1:])])[1])
+show(117, lambda: (turned.softmax(0), torch.log_softmax(images, 1), turned.masked_fill(turned == 0, 2.0), torch.cat([images, images], 2), torch.cat([images, images], 1).sum(1)))
