@@ -114,6 +114,10 @@ h::Value ArchiveReplay::writeInPlace(const std::string &target, ArchiveRoute rou
     return callInPlace(*tensor, *interpreter, name, args);
   }
   std::string functional = functionalTarget(target);
+  // The tensor itself has another shape from here on.
+  if (turnsInPlace(target))
+    return interpreter->call(interpreter->getAttr(self, target.substr(5, target.find("_.") - 4)),
+                             std::move(args));
   if (route == ArchiveRoute::InPlace)
     return callInPlace(*tensor, *interpreter, functional, args);
   h::CallArgs call = args;

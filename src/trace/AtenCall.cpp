@@ -413,6 +413,10 @@ static h::Value recordAten(Tracer &tracer, h::Interpreter &interpreter, const st
   tensors.reserve(args.positional.size());
   for (const h::Value &value : args.positional) {
     collectTensors(value, tensors);
+    // Its places are the memory's, of which a part may be an operand by itself.
+    if (positional.empty() && isEager(tracer) && packet.starts_with("aten.as_strided"))
+      if (auto *self = value.as<TensorObject>())
+        tracer.valueInMemory(self->tensor, interpreter.location());
     positional.push_back(toArgument(tracer, interpreter, value));
   }
   for (const auto &[key, value] : args.keywords) {

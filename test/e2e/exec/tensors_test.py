@@ -53,6 +53,9 @@ class Tensors(unittest.TestCase):
     def test_memory_formats_kept(self):
         self.same("memory_formats_kept")
 
+    def test_parts_of_memory(self):
+        self.same("parts")
+
     def test_methods(self):
         self.same("methods")
 

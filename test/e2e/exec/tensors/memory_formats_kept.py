@@ -70,7 +70,6 @@ operators = {
     "cat": lambda x: torch.cat([x, x], 1),
     "cat with rows": lambda x: torch.cat([x, torch.ones(x.shape)], 1),
     "cat of rows": lambda x: torch.cat([x, x], 2),
-    "stack": lambda x: torch.stack([x, x]),
     "pad": lambda x: F.pad(x, (1, 1, 1, 1)),
     "reflected pad": lambda x: F.pad(x, (1, 1, 0, 0), mode="replicate"),
     "nearest": lambda x: F.interpolate(x, scale_factor=2),
@@ -89,7 +88,6 @@ operators = {
     "roll": lambda x: x.roll(1, 2),
     "sort": lambda x: x.sort(1)[0],
     "index_select": lambda x: x.index_select(0, torch.tensor([0, 0])),
-    "indexed": lambda x: x[torch.tensor([0, 0])],
     "gather": lambda x: x.gather(1, torch.zeros(x.shape, dtype=torch.int64)),
     "masked_fill": lambda x: x.masked_fill(x > 0, 0.0),
     "repeat": lambda x: x.repeat(1, 2, 1, 1),
@@ -107,7 +105,6 @@ operators = {
     "pow": lambda x: x**2,
     "matmul": lambda x: x @ torch.ones(x.shape[-1], 3),
     "linear": lambda x: F.linear(x, torch.ones(3, x.shape[-1])),
-    "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
 }
 for kind, x in images.items():
     for name, run in operators.items():
@@ -122,6 +119,14 @@ boxes = torch.randn(2, 3, 4, 5, 6).contiguous(memory_format=last3d)
 w3 = torch.randn(4, 3, 2, 2, 2)
 tell("conv3d", F.conv3d(boxes, w3), F.conv3d(boxes.contiguous(), w3.contiguous(memory_format=last3d)))
 tell("pools in 3d", F.max_pool3d(boxes, 2), F.avg_pool3d(boxes, 2), F.adaptive_avg_pool3d(boxes, 2))
+held = {}
+for kind in ("last", "slice"):
+    for name, run in operators.items():
+        if not name.startswith(("drop", "rand", "batch_norm in")):
+            x = images[kind]
+            got, want = run(x), run(x.contiguous())
+            held[name, kind] = all(torch.allclose(g.float(), w.float(), rtol=1e-4, atol=1e-5) for g, w in (zip(got, want) if isinstance(got, tuple) else [(got, want)]))
+print("other values than of rows:", [key for key, same in held.items() if not same])
 tell("norms in 3d", F.batch_norm(boxes, shift, scale), F.group_norm(boxes, 1), F.interpolate(boxes, scale_factor=2))
 
 net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 4, 1), nn.GroupNorm(2, 4), nn.SiLU(), nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d(1)).to(memory_format=last)
