@@ -18,7 +18,7 @@ TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py"], ["
             [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},
-    "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_initial_seed", "_mark", "_return_to"},
+    "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_seed_devices", "_initial_seed", "_offset", "_mark", "_are_same", "_return_to"},
     "inspect.py": {"_parameters", "_source"},
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control", "_values_are_known"},

@@ -211,6 +211,23 @@ CudaDevice &CudaDevices::at(int ordinal) {
 
 Device SessionDevices::placeOf(Device device) const { return isCpu ? Device() : device; }
 
+uint64_t SessionDevices::drawingThreads(Device device) {
+  if (isCpu)
+    return standInThreads;
+  uint64_t threads = 0;
+  checked([&] {
+    const auto &has = CudaDevices::get().at(device.index).properties;
+    auto number = [&](const char *name) {
+      auto found = has.find(name);
+      return found == has.end() ? uint64_t(0) : static_cast<uint64_t>(found->second);
+    };
+    // In blocks of 256.
+    threads =
+        number("multi_processor_count") * (number("max_threads_per_multi_processor") / 256 * 256);
+  });
+  return threads ? threads : standInThreads;
+}
+
 using Data = std::shared_ptr<const std::byte>;
 
 std::shared_ptr<std::byte> SessionDevices::memoryOn(size_t bytes, Device device) {

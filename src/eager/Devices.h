@@ -86,6 +86,7 @@ public:
   std::shared_ptr<std::byte> memoryOn(size_t bytes, graph::Device device) override;
   void copyWithin(std::byte *to, const std::byte *from, size_t bytes,
                   graph::Device device) override;
+  uint64_t drawingThreads(graph::Device device) override;
   /// Whether there is a GPU that the script's tensors lie on.
   bool areReal() { return !isCpu && count() > 0; }
   /// Gets what goes wrong in a copy, and throws it in its own way.

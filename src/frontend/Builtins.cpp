@@ -182,6 +182,10 @@ static const Builtin builtins[] = {
     {"_philox_normal", nullptr, nullptr},
     {"_philox_exponential", nullptr, nullptr},
     {"_philox_randint", nullptr, nullptr},
+    {"_cuda_uniform", nullptr, nullptr},
+    {"_cuda_normal", nullptr, nullptr},
+    {"_cuda_exponential", nullptr, nullptr},
+    {"_cuda_randint", nullptr, nullptr},
 };
 
 const Builtin *findBuiltin(std::string_view name) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import triton
 import triton.language as tl
+from triton.language.extra import libdevice
 
 
 @triton.constexpr_function
@@ -648,3 +649,141 @@ def _philox_randint(seed, offset, site, turn, i, low, high):
     word = _draw_wide(a, b)
     count = _draw_word(high) - _draw_word(low) + word * 0
     return (_draw_word(low) + tl.umulhi(word, count)).to(tl.int64, bitcast=True)
+
+
+# PyTorch's own draws of a CUDA device. A thread is a subsequence of the generator and draws four words at a time; an
+# element's number of 32 bits is one of them, one of 64 two.
+
+@triton.jit
+def _cuda_place(i, threads: tl.constexpr, width: tl.constexpr, vector: tl.constexpr):
+    # Which thread draws the element, in which of its turns, and as which number of the turn. 0 threads: as many as are needed.
+    element = tl.to_tensor(i).to(tl.int64).to(tl.uint32)
+    if vector > 1:
+        group = element // vector
+        number = element % vector
+    else:
+        group = element
+        number = element * 0
+    if threads == 0:
+        thread = group
+        turn = group * 0
+    elif vector > 1:
+        thread = group % threads
+        turn = group // threads
+    else:
+        inside = group % (threads * width)
+        thread = inside % threads
+        turn = group // (threads * width)
+        number = inside // threads
+    if vector > 4:
+        turn = turn * (vector // 4) + number // 4
+        number = number % 4
+    return thread, turn, number
+
+
+@triton.jit
+def _cuda_words(seed, offset, thread, turn):
+    # The offset counts words.
+    count = (_draw_word(offset) >> 2) + turn.to(tl.uint64)
+    return philox(_draw_word(seed) + count * 0, (count & 0xffffffff).to(tl.uint32), (count >> 32).to(tl.uint32), thread, thread * 0)
+
+
+@triton.jit
+def _cuda_open(word):
+    # In (0, 1].
+    return tl.fma(word.to(tl.float32), tl.full((1, ), 1.0 / 4294967296.0, tl.float32), tl.full((1, ), 0.5 / 4294967296.0, tl.float32))
+
+
+@triton.jit
+def _cuda_open_wide(first, second):
+    word = first.to(tl.uint64) ^ (second.to(tl.uint64) << 21)
+    return tl.fma(word.to(tl.float64), tl.full((1, ), 1.0 / 9007199254740992.0, tl.float64), tl.full((1, ), 0.5 / 9007199254740992.0, tl.float64))
+
+
+@triton.jit
+def _cuda_uniform(seed, offset, i, low, range, high, bits: tl.constexpr, threads: tl.constexpr, vector: tl.constexpr):
+    thread, turn, number = _cuda_place(i, threads, 2 if bits == 53 else 4, vector)
+    a, b, c, d = _cuda_words(seed, offset, thread, turn)
+    if bits == 53:
+        x = _cuda_open_wide(tl.where(number == 0, a, c), tl.where(number == 0, b, d))
+    else:
+        x = _cuda_open(tl.where(number < 2, tl.where(number == 0, a, b), tl.where(number == 2, c, d)))
+    x = tl.fma(x, tl.full((1, ), range, x.dtype), tl.full((1, ), low, x.dtype))
+    if bits == 11:
+        x = x.to(tl.float16)
+    if bits == 8:
+        x = x.to(tl.bfloat16)
+    # What is rounded to the end of the range is its beginning.
+    return tl.where(x == tl.full((1, ), high, x.dtype), tl.full((1, ), low, x.dtype), x)
+
+
+@triton.jit
+def _cuda_log(u):
+    # As CUDA's logf of floats in [2^-33, 1]: the exponent's part and a polynomial of what is left, in [2/3, 4/3).
+    bits = u.to(tl.int32, bitcast=True)
+    exponent = (bits - 0x3f2aaaab) >> 23
+    f = (bits - (exponent << 23)).to(tl.float32, bitcast=True) - 1.0
+    p = tl.fma(f, tl.full((1, ), -0.13018856942653656, tl.float32), tl.full((1, ), 0.1408461034297943, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -0.12148627638816833, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 0.1398061066865921, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -0.16684235632419586, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 0.20012299716472626, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -0.24999669194221497, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), 0.333331823348999, tl.float32))
+    p = tl.fma(p, f, tl.full((1, ), -0.5, tl.float32))
+    return tl.fma(exponent.to(tl.float32), tl.full((1, ), 0.6931471824645996, tl.float32), tl.fma(p * f, f, f))
+
+
+@triton.jit
+def _cuda_normal(seed, offset, i, mean, std, threads: tl.constexpr, wide: tl.constexpr):
+    # Box and Muller: a pair of words gives a sine and a cosine.
+    thread, turn, number = _cuda_place(i, threads, 2 if wide else 4, 1)
+    a, b, c, d = _cuda_words(seed, offset, thread, turn)
+    if wide:
+        radius = tl.sqrt_rn(_draw_log64(_cuda_open_wide(a, b)) * -2.0)
+        # In half turns; a quadrant and what lies around its middle.
+        angle = (c.to(tl.uint64) ^ (d.to(tl.uint64) << 21)).to(tl.float64) * tl.full((1, ), 1.0 / 4503599627370496.0, tl.float64) + tl.full((1, ), 1.0 / 9007199254740992.0, tl.float64)
+        nearest = tl.floor(angle * 2.0 + 0.5)
+        sine, cosine = _draw_sine_cosine(tl.fma(nearest, tl.full((1, ), -0.5, tl.float64), angle) * tl.full((1, ), 3.141592653589793, tl.float64))
+        quadrant = (nearest.to(tl.int64) + number.to(tl.int64)) & 3
+        x = tl.where((quadrant & 1) != 0, cosine, sine)
+        x = tl.where(quadrant > 1, 0.0 - x, x) * radius
+    else:
+        radius = tl.sqrt_rn(_cuda_log(_cuda_open(tl.where(number < 2, a, c))) * -2.0)
+        angle = tl.fma(tl.where(number < 2, b, d).to(tl.float32), tl.full((1, ), 1.462918119976564e-09, tl.float32), tl.full((1, ), 7.31459059988282e-10, tl.float32))
+        # The device's own approximations, as curand takes them.
+        x = libdevice.fast_sinf(angle)
+        if threads != 0:
+            x = tl.where((number & 1) != 0, libdevice.fast_cosf(angle), x)
+        x = x * radius
+    return tl.fma(x, tl.full((1, ), std, x.dtype), tl.full((1, ), mean, x.dtype))
+
+
+@triton.jit
+def _cuda_exponential(seed, offset, i, factor, threads: tl.constexpr, wide: tl.constexpr):
+    thread, turn, number = _cuda_place(i, threads, 2 if wide else 4, 1)
+    a, b, c, d = _cuda_words(seed, offset, thread, turn)
+    # Of what is nearest to 1 it is not 0, by which samplers divide.
+    if wide:
+        x = _cuda_open_wide(tl.where(number == 0, a, c), tl.where(number == 0, b, d))
+        least: tl.constexpr = 1.0 / 9007199254740992.0
+        logarithm = _draw_log64(x)
+    else:
+        x = _cuda_open(tl.where(number < 2, tl.where(number == 0, a, b), tl.where(number == 2, c, d)))
+        least: tl.constexpr = 1.0 / 16777216.0
+        logarithm = libdevice.fast_logf(x)
+    logarithm = tl.where(x >= 1.0 - least, tl.full((1, ), 0.0 - least, x.dtype), logarithm)
+    return logarithm * tl.full((1, ), factor, x.dtype)
+
+
+@triton.jit
+def _cuda_randint(seed, offset, i, low, range, threads: tl.constexpr, wide: tl.constexpr):
+    thread, turn, number = _cuda_place(i, threads, 2 if wide else 4, 1)
+    a, b, c, d = _cuda_words(seed, offset, thread, turn)
+    if wide:
+        word = _draw_wide(tl.where(number == 0, b, d), tl.where(number == 0, a, c))
+        rest = word % (_draw_word(range) + word * 0)
+    else:
+        word = tl.where(number < 2, tl.where(number == 0, a, b), tl.where(number == 2, c, d))
+        rest = (word % (_draw_word(range).to(tl.uint32) + word * 0)).to(tl.uint64)
+    return (rest + _draw_word(low)).to(tl.int64, bitcast=True)

@@ -129,6 +129,22 @@ static bool isTorchsOwn(const SourceLocation &where) {
   return false;
 }
 
+AskedDevice::AskedDevice(Tracer &t, h::Interpreter &interpreter, const h::Value *device)
+    : tracer(t) {
+  if (!tracer.devices)
+    return;
+  before = std::exchange(tracer.devices->asked, std::nullopt);
+  if (device && !device->isNone())
+    tracer.devices->asked = deviceAsked(tracer, interpreter, *device);
+  else if (!isTorchsOwn(interpreter.location()))
+    tracer.devices->asked = defaultDevice(tracer);
+}
+
+AskedDevice::~AskedDevice() {
+  if (tracer.devices)
+    tracer.devices->asked = before;
+}
+
 h::Value placedAs(h::Interpreter &interpreter, const h::Value &result,
                   std::optional<Device> device) {
   auto *tensor = result.as<TensorObject>();
@@ -278,11 +294,14 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
       if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
         return *result;
     }
-    h::Value result = recordAten(tracer, interpreter, name, args);
-    return hasTensors(args) ? result : placedAs(interpreter, result, std::nullopt);
+    if (hasTensors(args))
+      return recordAten(tracer, interpreter, name, args);
+    AskedDevice none(tracer, interpreter, nullptr);
+    return placedAs(interpreter, recordAten(tracer, interpreter, name, args), std::nullopt);
   }
   h::CallArgs plain = args;
   std::optional<Device> asked = deviceAsked(tracer, interpreter, *device);
+  AskedDevice wanted(tracer, interpreter, device);
   std::erase_if(plain.keywords, [](const auto &keyword) { return keyword.first == "device"; });
   return placedAs(interpreter, recordAten(tracer, interpreter, name, plain), asked);
 }

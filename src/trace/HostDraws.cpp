@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
-#include "graph/FakeRules.h"
+#include "trace/DeviceDraws.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
@@ -18,22 +18,56 @@ namespace h = pellucid::host;
 
 namespace {
 
-/// What a torch.Generator holds.
+/// What a torch.Generator holds: one of the two.
 class GeneratorStream : public h::Object {
 public:
   explicit GeneratorStream(std::shared_ptr<CpuGenerator> s) : stream(std::move(s)) {}
+  explicit GeneratorStream(std::shared_ptr<DeviceGenerator> s) : onDevice(std::move(s)) {}
   std::string typeName() const override { return "generator stream"; }
   std::shared_ptr<CpuGenerator> stream;
+  std::shared_ptr<DeviceGenerator> onDevice;
 };
+
+const GeneratorStream &streamIn(h::Interpreter &interpreter, const h::Value &given) {
+  if (auto *stream = given.as<GeneratorStream>())
+    return *stream;
+  if (h::typeName(given) != "Generator")
+    interpreter.raise("TypeError", "a generator is a torch.Generator, got " + h::typeName(given));
+  return *interpreter.getAttr(given, "_stream").as<GeneratorStream>();
+}
+
+[[noreturn]] void raiseOtherDevice(h::Interpreter &interpreter, const char *wanted,
+                                   const char *found) {
+  interpreter.raise("RuntimeError", std::string("Expected a '") + wanted +
+                                        "' device type for generator but found '" + found + "'");
+}
 
 CpuGenerator &generatorOf(Tracer &tracer, h::Interpreter &interpreter, const h::Value &given) {
   if (given.isNone())
     return *tracer.generator;
-  if (auto *stream = given.as<GeneratorStream>())
-    return *stream->stream;
-  if (h::typeName(given) != "Generator")
-    interpreter.raise("TypeError", "a generator is a torch.Generator, got " + h::typeName(given));
-  return *interpreter.getAttr(given, "_stream").as<GeneratorStream>()->stream;
+  const GeneratorStream &stream = streamIn(interpreter, given);
+  if (!stream.stream)
+    raiseOtherDevice(interpreter, "cpu", "cuda");
+  return *stream.stream;
+}
+
+DeviceGenerator &generatorOn(Tracer &tracer, h::Interpreter &interpreter, const h::Value &given,
+                             Device device) {
+  if (given.isNone())
+    return *tracer.devices->generatorOf(device.index);
+  const GeneratorStream &stream = streamIn(interpreter, given);
+  if (!stream.onDevice)
+    raiseOtherDevice(interpreter, "cuda", "cpu");
+  return *stream.onDevice;
+}
+
+/// Where a script's draw is a device's own: what is drawn for a tensor on one, or asked for there.
+std::optional<Device> drawingDevice(const Tracer &tracer, const TracedStorage *like) {
+  if (!tracer.recorder || !tracer.devices || !tracer.devices->areUsed)
+    return std::nullopt;
+  Device device = like ? like->device : tracer.devices->asked ? *tracer.devices->asked : Device();
+  bool isPlaced = !like || like->isPlaced;
+  return isPlaced && device.kind == Device::Kind::Cuda ? std::optional(device) : std::nullopt;
 }
 
 /// The arguments of a call, by their places or names.
@@ -124,7 +158,18 @@ Initializer drawn(Tracer &tracer, h::Interpreter &interpreter, HostDraw draw,
 }
 
 h::Value newTensor(Tracer &tracer, h::Interpreter &interpreter, HostDraw draw,
-                   const h::Value &generator) {
+                   const h::Value &generator, const TensorObject *like = nullptr) {
+  auto device = drawingDevice(tracer, like ? like->tensor.storage.get() : nullptr);
+  if (device && isDrawnOnDevices(draw.kind)) {
+    checkDrawn(interpreter, draw);
+    DrawOrder order;
+    // As PyTorch keeps a format: the numbers lie in the order of memory.
+    if (like && like->tensor.type.shape.size() == draw.shape.size())
+      for (const Expr &stride : like->tensor.type.strides)
+        order.strides.push_back(stride.constantOr(0));
+    return drawOnDevice(tracer, interpreter, draw,
+                        generatorOn(tracer, interpreter, generator, *device), *device, order);
+  }
   TensorType type(draw.dtype, std::vector<Expr>(draw.shape.begin(), draw.shape.end()));
   Initializer initializer = drawn(tracer, interpreter, std::move(draw), generator);
   return tensorValue(tracer, tracer.unbound(type, std::move(initializer)));
@@ -162,6 +207,8 @@ h::Value fill(TensorObject &self, h::Interpreter &interpreter, HostDraw draw,
   const TensorType &type = self.tensor.type;
   draw.dtype = type.dtype;
   draw.shape = constantSizes(interpreter, type.shape);
+  if (drawingDevice(tracer, self.tensor.storage.get()) && isDrawnOnDevices(draw.kind))
+    return self.assign(interpreter, newTensor(tracer, interpreter, draw, generator, &self), "draw");
   // There the order of the memory decides which element is drawn first, and another transform.
   if (!type.isContiguous(tracer.symbols()))
     interpreter.refuse("drawing into a view that is not contiguous, while a module is made; draw "
@@ -320,8 +367,9 @@ h::Value normalOf(Tracer &tracer, const Arguments &a) {
     i.call(i.getAttr(h::Value(i.nativeModule("torch")), "_check_all"),
            {callAten(tracer, i, "ge", argsOf({*deviation, h::Value(0)})), h::Value("RuntimeError"),
             h::Value("normal expects all elements of std >= 0.0")});
-  h::Value value = newTensor(
-      tracer, i, shaped(a, draw, like->tensor.type.shape, like->tensor.type.dtype), a.generator());
+  h::Value value =
+      newTensor(tracer, i, shaped(a, draw, like->tensor.type.shape, like->tensor.type.dtype),
+                a.generator(), like);
   if (deviation)
     value = callAten(tracer, i, "mul", argsOf({value, *deviation}));
   return callAten(tracer, i, "add", argsOf({value, *mean}));
@@ -381,7 +429,7 @@ static h::Value besideLike(const h::Value &drawn, const TensorObject *like) {
   return drawn;
 }
 
-/// As PyTorch computes it on a CPU: the numbers are drawn in the tensor's type.
+/// As PyTorch computes it: on a CPU the numbers are drawn in the tensor's type.
 static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &interpreter,
                                              const Arguments &a) {
   const TensorObject *input = likeOf(a);
@@ -393,6 +441,12 @@ static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &int
     return a.args.positional.at(0);
   if (p == 1)
     return callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), h::Value(0.0)}));
+  if (auto device = drawingDevice(tracer, input->tensor.storage.get())) {
+    auto [kept, scale] = keptOnDevice(tracer, interpreter, input->tensor, p,
+                                      *tracer.devices->generatorOf(device->index));
+    h::Value scaled = callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), kept}));
+    return callAten(tracer, interpreter, "mul", argsOf({scaled, h::Value(scale)}));
+  }
   HostDraw draw;
   draw.kind = HostDraw::Kind::Bernoulli;
   draw.a = 1 - p;
@@ -420,10 +474,7 @@ std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
   if (std::optional<HostDraw> draw = drawing(a)) {
     a.refuse({"out", "layout", "memory_format"});
     const TensorObject *like = likeOf(a);
-    return besideLike(a.name.ends_with("_like") && like
-                          ? newTensorLike(*like, interpreter, std::move(*draw), a.generator())
-                          : newTensor(tracer, interpreter, std::move(*draw), a.generator()),
-                      like);
+    return besideLike(newTensor(tracer, interpreter, std::move(*draw), a.generator(), like), like);
   }
   if (auto dropped = droppedOnHost(tracer, interpreter, a))
     return dropped;
@@ -450,6 +501,16 @@ h::Value drawSized(Tracer &tracer, h::Interpreter &interpreter, HostDraw::Kind k
   draw.shape = constantSizes(interpreter, sizes);
   draw.dtype = type;
   return newTensor(tracer, interpreter, std::move(draw), generator);
+}
+
+h::Value drawEvents(TensorObject &probabilities, h::Interpreter &interpreter,
+                    const h::Value &generator) {
+  Tracer &tracer = probabilities.tracer;
+  auto device = drawingDevice(tracer, probabilities.tensor.storage.get());
+  if (!device)
+    return h::Value();
+  return eventsOnDevice(tracer, interpreter, selfOf(probabilities),
+                        generatorOn(tracer, interpreter, generator, *device));
 }
 
 h::Value drawEach(TensorObject &of, h::Interpreter &interpreter, HostDraw::Kind kind, bool wide,
@@ -545,35 +606,87 @@ void addTorchRandom(h::NativeModules &modules, Tracer &tracer) {
                    std::function<h::Value(h::Interpreter &, std::vector<h::Value> &)> run) {
       source->globals->set(name, h::native(name, parameters, std::move(run)));
     };
-    auto streamOf = [&tracer](h::Interpreter &i, std::vector<h::Value> &a) -> CpuGenerator & {
-      return generatorOf(tracer, i, a[0]);
-    };
-    add("_new_stream", "seed", [](h::Interpreter &i, std::vector<h::Value> &a) {
-      return h::Value(std::static_pointer_cast<h::Object>(
-          std::make_shared<GeneratorStream>(std::make_shared<CpuGenerator>(seedOf(i, a[0])))));
-    });
-    add("_default_stream", "", [&tracer](h::Interpreter &, std::vector<h::Value> &) {
+    auto wrapped = [](auto made) {
       return h::Value(
-          std::static_pointer_cast<h::Object>(std::make_shared<GeneratorStream>(tracer.generator)));
+          std::static_pointer_cast<h::Object>(std::make_shared<GeneratorStream>(std::move(made))));
+    };
+    // Numbers of a device come from a generator of its own, in scripts.
+    auto indexOf = [&tracer](h::Interpreter &i, const h::Value &device) -> std::optional<int> {
+      if (!tracer.devices || !isEager(tracer))
+        return std::nullopt;
+      auto asked = deviceAsked(tracer, i, device);
+      return asked && asked->kind == Device::Kind::Cuda ? std::optional(asked->index)
+                                                        : std::nullopt;
+    };
+    add("_new_stream", "seed, device",
+        [wrapped, indexOf](h::Interpreter &i, std::vector<h::Value> &a) {
+          uint64_t seed = seedOf(i, a[0]);
+          if (auto index = indexOf(i, a[1]))
+            return wrapped(std::make_shared<DeviceGenerator>(DeviceGenerator{seed, 0, *index}));
+          return wrapped(std::make_shared<CpuGenerator>(seed));
+        });
+    add("_default_stream", "device=None",
+        [&tracer, wrapped, indexOf](h::Interpreter &i, std::vector<h::Value> &a) {
+          if (auto index = indexOf(i, a[0]))
+            return wrapped(tracer.devices->generatorOf(*index));
+          return wrapped(tracer.generator);
+        });
+    // What a device's generator is at is two numbers, which any other may go on from.
+    add("_are_same", "stream, other", [](h::Interpreter &i, std::vector<h::Value> &a) {
+      const GeneratorStream &one = streamIn(i, a[0]), &other = streamIn(i, a[1]);
+      return h::Value(one.onDevice ? other.onDevice != nullptr : one.stream == other.stream);
     });
-    add("_seed", "stream, seed", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
-      refuseInProgram(tracer, i, "a seed of torch");
-      streamOf(i, a).seed(seedOf(i, a[1]));
+    add("_draw_events", "probabilities, generator",
+        [](h::Interpreter &i, std::vector<h::Value> &a) {
+          return drawEvents(*a[0].as<TensorObject>(), i, a[1]);
+        });
+    add("_seed_devices", "seed", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+      if (tracer.devices)
+        tracer.devices->seedAll(seedOf(i, a[0]));
       return h::Value();
     });
-    add("_initial_seed", "stream", [streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
-      return h::Value(static_cast<h::Int>(streamOf(i, a).initialSeed()));
+    add("_seed", "stream, seed", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a seed of torch");
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      if (stream.onDevice)
+        *stream.onDevice = {seedOf(i, a[1]), 0, stream.onDevice->index};
+      else
+        stream.stream->seed(seedOf(i, a[1]));
+      return h::Value();
     });
-    add("_mark", "stream", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+    add("_initial_seed", "stream", [](h::Interpreter &i, std::vector<h::Value> &a) {
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      return h::Value(static_cast<h::Int>(stream.onDevice ? stream.onDevice->seed
+                                                          : stream.stream->initialSeed()));
+    });
+    add("_offset", "stream, offset=None", [](h::Interpreter &i, std::vector<h::Value> &a) {
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      if (!stream.onDevice)
+        i.raise("RuntimeError", "Cannot call get_offset() or set_offset() of a CPU generator");
+      if (!a[1].isNone())
+        stream.onDevice->offset = static_cast<uint64_t>(i.toInt64(a[1], "an offset"));
+      return h::Value(static_cast<h::Int>(stream.onDevice->offset));
+    });
+    add("_mark", "stream", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
       refuseInProgram(tracer, i, "a generator's state");
-      return h::Value(static_cast<int64_t>(streamOf(i, a).mark()));
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      if (stream.onDevice)
+        return h::Value::tuple({h::Value(static_cast<h::Int>(stream.onDevice->seed)),
+                                h::Value(static_cast<h::Int>(stream.onDevice->offset))});
+      return h::Value(static_cast<int64_t>(stream.stream->mark()));
     });
-    add("_return_to", "stream, mark",
-        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
-          refuseInProgram(tracer, i, "a generator's state");
-          streamOf(i, a).returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
-          return h::Value();
-        });
+    add("_return_to", "stream, mark", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a generator's state");
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      if (stream.onDevice) {
+        const h::Tuple &state = a[1].tuple();
+        *stream.onDevice = {static_cast<uint64_t>(state.at(0).integer()),
+                            static_cast<uint64_t>(state.at(1).integer()), stream.onDevice->index};
+        return h::Value();
+      }
+      stream.stream->returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
+      return h::Value();
+    });
     source->globals->set("default_generator",
                          interpreter.call(*source->globals->find("_begin"), h::CallArgs()));
     for (const auto &[name, value] : source->globals->items())

@@ -27,6 +27,10 @@ host::Value drawSized(Tracer &tracer, host::Interpreter &interpreter, HostDraw::
 host::Value drawEach(TensorObject &of, host::Interpreter &interpreter, HostDraw::Kind kind,
                      bool wide, const host::Value &generator);
 
+/// torch.bernoulli on a CUDA device, whose order is its own; None elsewhere.
+host::Value drawEvents(TensorObject &probabilities, host::Interpreter &interpreter,
+                       const host::Value &generator);
+
 /// torch.manual_seed and its kin, torch.random, torch.Generator; what torch.nn.init needs.
 void addTorchRandom(host::NativeModules &modules, Tracer &tracer);
 

@@ -6,6 +6,8 @@
 #include "trace/TuneConfigs.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -18,6 +20,16 @@ struct ConcreteMemory {
   size_t bytes = 0;                      ///< from `data` on
   /// The same on another device, where a copy is kept.
   mutable std::shared_ptr<const ConcreteMemory> copy;
+};
+
+struct TracedStorage;
+
+/// PyTorch's generator of a CUDA device: Philox 4x32-10. Each call draws behind the last one.
+struct DeviceGenerator {
+  uint64_t seed = 0, offset = 0;
+  int index = 0; ///< of the device
+  /// The seed as an operand, which segments share.
+  std::shared_ptr<TracedStorage> operand = nullptr;
 };
 
 class ScriptDevices {
@@ -40,6 +52,25 @@ public:
   virtual void copyWithin(std::byte *to, const std::byte *from, size_t bytes,
                           graph::Device device) = 0;
 
+  /// How many threads PyTorch draws with at most: those that the device has room for at once.
+  virtual uint64_t drawingThreads(graph::Device) { return standInThreads; }
+  /// Of a device that stands for the CPU: 108 processors (exec/torch/cuda.py).
+  static constexpr uint64_t standInThreads = uint64_t(108) * 2048;
+  std::shared_ptr<DeviceGenerator> generatorOf(int index) {
+    auto &made = generators[index];
+    if (!made)
+      made = std::make_shared<DeviceGenerator>(DeviceGenerator{defaultSeed, 0, index});
+    return made;
+  }
+  /// torch.manual_seed: of all devices, also of those that nobody has asked for yet.
+  void seedAll(uint64_t seed) {
+    defaultSeed = seed;
+    for (auto &[index, generator] : generators)
+      *generator = {seed, 0, index};
+  }
+
+  /// What the call that is being recorded asks for by device=.
+  std::optional<graph::Device> asked;
   /// Whether the script has asked for a device beside the CPU.
   bool areUsed = false;
   /// Which config a launch on a GPU takes; empty: the first.
@@ -47,6 +78,10 @@ public:
   int current = 0; ///< what "cuda" without a number is
   /// Where tensors are made of which a script does not say it.
   std::optional<graph::Device> byDefault;
+
+private:
+  std::map<int, std::shared_ptr<DeviceGenerator>> generators;
+  uint64_t defaultSeed = 0;
 };
 
 /// The `bytes` bytes of `memory` from `offset` on as they lie on `device`; they are copied there

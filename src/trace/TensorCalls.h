@@ -30,6 +30,19 @@ std::optional<graph::Device> deviceAsked(Tracer &tracer, host::Interpreter &inte
 /// others are if torch's own code made it.
 host::Value placedAs(host::Interpreter &interpreter, const host::Value &result,
                      std::optional<graph::Device> device);
+/// While it lives, what is drawn knows where the call that is recorded wants its result.
+class AskedDevice {
+public:
+  /// `device`: of the call's device=; null without one.
+  AskedDevice(Tracer &tracer, host::Interpreter &interpreter, const host::Value *device);
+  ~AskedDevice();
+  AskedDevice(const AskedDevice &) = delete;
+  AskedDevice &operator=(const AskedDevice &) = delete;
+
+private:
+  Tracer &tracer;
+  std::optional<graph::Device> before;
+};
 /// Where an operator on these tensors is computed: where the first one with dims lies that is
 /// placed, or where any is; nullopt where that is nowhere.
 std::optional<graph::Device> deviceOfTensors(const std::vector<host::Value> &tensors);

@@ -174,6 +174,7 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                     if (!a[2].isNone())
                       i.refuse("torch." + name + " with out= is not supported; take its result");
                     auto *type = a[3].as<h::DType>();
+                    AskedDevice asked(tracer, i, &a[5]);
                     drawn = onAsked(tracer, i, a[5],
                                     drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
                                               type ? type->type : tracer.printing.floats, a[1]));

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import _script_torch
-import torch
 
 
 class Event:
@@ -244,33 +243,41 @@ def empty_cache():
         _script_torch.release_kept()
 
 
+def _generator(device="cuda"):
+    from torch._pellucid_random import _of_device
+
+    return _of_device(f"cuda:{device}" if isinstance(device, int) else device)
+
+
 def manual_seed(seed):
-    torch.manual_seed(seed)
+    if is_available():
+        _generator().manual_seed(int(seed))
 
 
 def manual_seed_all(seed):
-    torch.manual_seed(seed)
+    for index in range(device_count()):
+        _generator(index).manual_seed(int(seed))
 
 
 def get_rng_state(device="cuda"):
-    return torch.get_rng_state()
+    return _generator(device).get_state()
 
 
 def set_rng_state(new_state, device="cuda"):
-    torch.set_rng_state(new_state)
+    _generator(device).set_state(new_state)
 
 
 def get_rng_state_all():
-    return [torch.get_rng_state() for _ in range(device_count())]
+    return [get_rng_state(index) for index in range(device_count())]
 
 
 def set_rng_state_all(new_states):
-    for state in new_states:
-        torch.set_rng_state(state)
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
 
 
 def initial_seed():
-    return torch.initial_seed()
+    return _generator().initial_seed()
 
 
 class nvtx:

@@ -91,6 +91,33 @@ std::vector<ResultType> sourceFake(const OperatorCall &call) {
   return {result};
 }
 
+/// PyTorch's own draws of a CUDA device, of which scripts alone make calls.
+std::vector<ResultType> deviceSourceFake(const OperatorCall &call) {
+  bool real = call.op.schema.name != "cuda_randint";
+  TensorType result = sizedType(call, real ? DataType::Float32 : DataType::Int64);
+  if (real)
+    checkFloating(call, result.dtype);
+  else if (result.dtype != DataType::Int64)
+    call.fail("draws int64, got " + std::string(info(result.dtype).torch));
+  for (const char *name : {"seed", "offset"})
+    if (const TensorType &given = call.tensor(name); given.dtype != DataType::Int64 || given.rank())
+      call.fail("expects '" + std::string(name) + "' to be an int64 without dims, got " +
+                toString(given));
+  if (call.op.schema.indexOf("bits") && call.constant("bits") != drawnBits(result.dtype))
+    call.fail("draws " + std::to_string(drawnBits(result.dtype)) + " bits for that type, got " +
+              toString(call.at("bits")));
+  if (real && call.op.schema.indexOf("wide") &&
+      call.flag("wide") != (result.dtype == DataType::Float64))
+    call.fail("is wide for float64 alone, got " + std::string(info(result.dtype).torch));
+  if (int64_t threads = call.constant("threads"); threads < 0 || threads > int64_t(1) << 28)
+    call.fail("expects from 0 to 268435456 threads, got " + std::to_string(threads));
+  if (call.op.schema.indexOf("vector"))
+    if (int64_t vector = call.constant("vector");
+        vector != 1 && vector != 2 && vector != 4 && vector != 8)
+      call.fail("expects a vector of 1, 2, 4 or 8 elements, got " + std::to_string(vector));
+  return {result};
+}
+
 /// One result of the type that `type` finds, which is drawn as a float.
 FakeFunction floatingFake(std::function<TensorType(const OperatorCall &)> type) {
   return [type](const OperatorCall &call) -> std::vector<ResultType> {
@@ -467,6 +494,23 @@ void addSources(OperatorRegistry &registry) {
             "tl._philox_exponential(seed, offset, site, turn, i, wide)");
   addSource(registry, "pellucid::philox_randint(SymInt[] size, SymInt low, SymInt high" + tail,
             "tl._philox_randint(seed, offset, site, turn, i, low, high)");
+  const std::string start = "(SymInt[] size, Tensor seed, Tensor offset, ",
+                    end = "*, ScalarType? dtype=None, Device? device=None) -> Tensor";
+  auto addDeviceSource = [&](const std::string &name, const std::string &parameters,
+                             const std::string &words) {
+    Operator op = makeOperator("pellucid::cuda_" + name + start + parameters + end,
+                               Operator::Kind::Factory, deviceSourceFake);
+    op.factory.value = "tl._cuda_" + name + "(seed, offset, i, " + words + ")";
+    registry.add(std::move(op));
+  };
+  addDeviceSource("uniform",
+                  "float low, float range, float high, int bits, int threads, int vector, ",
+                  "low, range, high, bits, threads, vector");
+  addDeviceSource("normal", "float mean, float std, int threads, bool wide, ",
+                  "mean, std, threads, wide");
+  addDeviceSource("exponential", "float factor, int threads, bool wide, ", "factor, threads, wide");
+  addDeviceSource("randint", "int low, int range, int threads, bool wide, ",
+                  "low, range, threads, wide");
   // Not a product and a sum, which some targets would round once and others twice.
   const PointwiseRow rows[] = {
       {"pellucid::affine(Tensor self, Tensor scale, Tensor shift) -> Tensor",

@@ -102,6 +102,109 @@ Results randint(const Call &call) {
   return {result};
 }
 
+/// PyTorch's draws of a CUDA device: whose the element is, in which turn and as which number of it.
+struct DevicePlace {
+  uint64_t thread, turn, number;
+};
+
+DevicePlace devicePlace(const Call &call, uint64_t element, uint64_t width, uint64_t vector) {
+  auto threads = static_cast<uint64_t>(call.integer("threads"));
+  if (threads == 0)
+    threads = uint64_t(1) << 40;
+  if (vector == 1)
+    return {element % threads, element / threads / width, element / threads % width};
+  uint64_t group = element / vector, inside = element % vector;
+  uint64_t turns = std::max<uint64_t>(vector / 4, 1);
+  return {group % threads, group / threads * turns + inside / 4, inside % 4};
+}
+
+/// The words of the element's number: one of 32 bits, or two.
+Words deviceWords(const Call &call, uint64_t element, bool isWide, uint64_t vector = 1) {
+  DevicePlace place = devicePlace(call, element, isWide ? 2 : 4, vector);
+  uint64_t turn = static_cast<uint64_t>(call.tensor("offset").integer({})) / 4 + place.turn;
+  Words all =
+      philox(static_cast<uint64_t>(call.tensor("seed").integer({})),
+             {static_cast<uint32_t>(turn), static_cast<uint32_t>(turn >> 32),
+              static_cast<uint32_t>(place.thread), static_cast<uint32_t>(place.thread >> 32)});
+  if (isWide)
+    return {all[place.number * 2], all[place.number * 2 + 1], all[0], all[1]};
+  return {all[place.number], 0, 0, 0};
+}
+
+double deviceOpen(const Words &words, bool isWide) {
+  if (isWide)
+    return std::fma(static_cast<double>(words[0] ^ uint64_t(words[1]) << 21), 0x1p-53, 0x1p-54);
+  return std::fma(static_cast<float>(words[0]), 0x1p-32f, 0x1p-33f);
+}
+
+Results drawnOnDevice(const Call &call, const std::function<double(uint64_t)> &draw) {
+  Tensor result(call.resultDtype(), call.resultShape());
+  uint64_t element = 0;
+  Tensor::forEachIndex(result.shape,
+                       [&](std::span<const int64_t> index) { result.set(index, draw(element++)); });
+  return {result};
+}
+
+Results deviceUniform(const Call &call) {
+  bool isWide = call.integer("bits") == 53;
+  double low = call.number("low"), range = call.number("range"), high = call.number("high");
+  DataType type = call.resultDtype();
+  return drawnOnDevice(call, [&](uint64_t element) {
+    double x = deviceOpen(
+        deviceWords(call, element, isWide, static_cast<uint64_t>(call.integer("vector"))), isWide);
+    x = isWide ? std::fma(x, range, low)
+               : double(std::fma(static_cast<float>(x), static_cast<float>(range),
+                                 static_cast<float>(low)));
+    x = roundTo(type, x);
+    return x == high ? low : x;
+  });
+}
+
+Results deviceNormal(const Call &call) {
+  bool isWide = call.flag("wide");
+  double mean = call.number("mean"), deviation = call.number("std");
+  return drawnOnDevice(call, [&](uint64_t element) {
+    DevicePlace place = devicePlace(call, element, isWide ? 2 : 4, 1);
+    uint64_t turn = static_cast<uint64_t>(call.tensor("offset").integer({})) / 4 + place.turn;
+    Words w =
+        philox(static_cast<uint64_t>(call.tensor("seed").integer({})),
+               {static_cast<uint32_t>(turn), static_cast<uint32_t>(turn >> 32),
+                static_cast<uint32_t>(place.thread), static_cast<uint32_t>(place.thread >> 32)});
+    size_t pair = isWide ? 0 : place.number / 2 * 2;
+    double open =
+        isWide ? deviceOpen({w[0], w[1], 0, 0}, true) : deviceOpen({w[pair], 0, 0, 0}, false);
+    double angle = isWide ? (static_cast<double>(w[2] ^ uint64_t(w[3]) << 21) * 0x1p-52 + 0x1p-53) *
+                                std::numbers::pi
+                          : (w[pair + 1] * 0x1p-32 + 0x1p-33) * 2 * std::numbers::pi;
+    double x =
+        std::sqrt(-2 * std::log(open)) * (place.number % 2 ? std::cos(angle) : std::sin(angle));
+    return x * deviation + mean;
+  });
+}
+
+Results deviceExponential(const Call &call) {
+  bool isWide = call.flag("wide");
+  double factor = call.number("factor"), least = isWide ? 0x1p-53 : 0x1p-24;
+  return drawnOnDevice(call, [&](uint64_t element) {
+    double x = deviceOpen(deviceWords(call, element, isWide), isWide);
+    return (x >= 1 - least ? -least : std::log(x)) * factor;
+  });
+}
+
+Results deviceRandint(const Call &call) {
+  bool isWide = call.flag("wide");
+  auto low = static_cast<uint64_t>(call.integer("low")),
+       range = static_cast<uint64_t>(call.integer("range"));
+  Tensor result(call.resultDtype(), call.resultShape());
+  uint64_t element = 0;
+  Tensor::forEachIndex(result.shape, [&](std::span<const int64_t> index) {
+    Words words = deviceWords(call, element++, isWide);
+    uint64_t word = isWide ? uint64_t(words[0]) << 32 | words[1] : words[0];
+    result.setInteger(index, static_cast<int64_t>(word % range + low));
+  });
+  return {result};
+}
+
 Results affine(const Call &call) {
   Tensor result(call.resultDtype(), call.resultShape());
   auto operand = [&](const char *name) -> std::function<double(std::span<const int64_t>)> {
@@ -176,6 +279,10 @@ void addRandom(Table &table) {
   table["pellucid.philox_normal"] = drawn(normal);
   table["pellucid.philox_exponential"] = drawn(exponential);
   table["pellucid.philox_randint"] = randint;
+  table["pellucid.cuda_uniform"] = deviceUniform;
+  table["pellucid.cuda_normal"] = deviceNormal;
+  table["pellucid.cuda_exponential"] = deviceExponential;
+  table["pellucid.cuda_randint"] = deviceRandint;
   table["pellucid.affine"] = affine;
   table["pellucid.draw_turn"] = drawTurn;
 }

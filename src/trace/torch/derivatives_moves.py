@@ -167,6 +167,7 @@ _none(
 _moves("bernoulli.default", "bernoulli.Tensor", "bernoulli.p", "exponential.default", "normal_functional.default", "random.default", "random.from", "random.to", "uniform.default", self=_zero)
 _none("pellucid.bernoulli.default", "pellucid.bernoulli.Tensor", "pellucid.deviation.default", "pellucid.probability.default")
 _none("pellucid.draw_turn.default", "pellucid.philox_exponential.default", "pellucid.philox_normal.default", "pellucid.philox_randint.default", "pellucid.philox_uniform.default")
+_none("pellucid.cuda_exponential.default", "pellucid.cuda_normal.default", "pellucid.cuda_randint.default", "pellucid.cuda_uniform.default")
 _moves("normal.Tensor_float", "normal.Tensor_Tensor", "normal.float_Tensor", node="NormalBackward0", mean=_zero, std=_zero)
 _of("dropout.default", input=lambda grad, input, result, p, train: _of_dropout(grad, input, result, p, train))
 _of("native_dropout.default", input=lambda grad, result1, p, train: grad * result1 * _kept_scale(p) if train or train is None else grad)

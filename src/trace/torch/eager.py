@@ -5,6 +5,7 @@ import math
 
 import torch
 from torch._pellucid_composites import _returned
+from torch._pellucid_random import _draw_events
 
 
 class OutOfMemoryError(RuntimeError):
@@ -36,6 +37,8 @@ def is_nonzero(input):
 
 def bernoulli(input, *, generator=None):
     torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+    if (events := _draw_events(input, generator)) is not None:
+        return events
     drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64 if input.dtype == torch.float64 else torch.float32, device=input.device)
     return (drawn < input).to(input.dtype)
 

@@ -9,8 +9,9 @@ class _State:
         self.stream, self.mark = stream, mark
 
 
-def _follows(device):
-    """On a GPU the numbers are those of the CPU's generator, too."""
+def _is_there(device):
+    if device == "cpu":
+        return True
     import torch
 
     return device.partition(":")[0] == "cuda" and torch.cuda.is_available()
@@ -18,13 +19,25 @@ def _follows(device):
 
 class Generator:
     def __init__(self, device="cpu"):
-        if str(device) != "cpu" and not _follows(str(device)):
-            raise NotImplementedError(f"torch.Generator(device='{device}'): the generator of the CPU is the one that is followed here")
-        self.device, self._stream = device, _new_stream(67280421310721)
+        if not _is_there(str(device)):
+            raise RuntimeError(f"torch.Generator(device='{device}'): there is no such device here")
+        self._device, self._stream = device, _new_stream(67280421310721, None if str(device) == "cpu" else device)
+
+    @property
+    def device(self):
+        import torch
+
+        return torch.device(self._device)
 
     def manual_seed(self, seed):
         _seed(self._stream, seed)
         return self
+
+    def get_offset(self):
+        return _offset(self._stream)
+
+    def set_offset(self, offset):
+        _offset(self._stream, offset)
 
     def initial_seed(self):
         return _initial_seed(self._stream)
@@ -36,7 +49,7 @@ class Generator:
         return _State(self._stream, _mark(self._stream))
 
     def set_state(self, new_state):
-        if not isinstance(new_state, _State) or new_state.stream is not self._stream:
+        if not isinstance(new_state, _State) or not _are_same(new_state.stream, self._stream):
             raise NotImplementedError("a generator's state from elsewhere; set_state() takes what get_state() of the same generator gave")
         _return_to(self._stream, new_state.mark)
         return self
@@ -48,8 +61,23 @@ def _begin():
     return generator
 
 
+def _of_device(device="cuda"):
+    """The generator that draws on a device without generator=."""
+    generator = Generator()
+    generator._device, generator._stream = device, _default_stream(device)
+    return generator
+
+
+def _of_devices():
+    import torch
+
+    return [_of_device(f"cuda:{index}") for index in range(torch.cuda.device_count())] if torch._is_script() and torch.cuda.is_available() else []
+
+
 def manual_seed(seed):
-    return default_generator.manual_seed(int(seed))
+    default_generator.manual_seed(int(seed))
+    _seed_devices(int(seed))
+    return default_generator
 
 
 def seed():
@@ -69,16 +97,18 @@ def set_rng_state(new_state):
 
 
 class fork_rng:
-    """What is drawn inside does not move the stream outside."""
+    """What is drawn inside does not move the streams outside."""
 
     def __init__(self, devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
-        self.enabled = enabled
+        self.enabled, self.devices = enabled, devices
 
     def __enter__(self):
         if self.enabled:
-            self.state = get_rng_state()
+            self.generators = [default_generator] + (_of_devices() if self.devices is None else [_of_device(f"cuda:{d}" if isinstance(d, int) else d) for d in self.devices])
+            self.states = [generator.get_state() for generator in self.generators]
 
     def __exit__(self, *exception):
         if self.enabled:
-            set_rng_state(self.state)
+            for generator, state in zip(self.generators, self.states):
+                generator.set_state(state)
         return False
