@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eager/Devices.h"
 
+#include "eager/QueuedRuns.h"
+
 #include "runtime/CudaDriver.h"
 #include "support/Diagnostics.h"
 
@@ -141,6 +143,7 @@ public:
     return {totalBytes - std::min(used, totalBytes), totalBytes};
   }
   void synchronize() override {
+    QueuedRuns::get().settle();
     cuda::CurrentContext current(driver, context);
     check(driver.check(driver.ctxSynchronize(), "wait for the device"));
   }
@@ -150,21 +153,27 @@ public:
                        "copy " + std::to_string(bytes) + " bytes to the device"));
   }
   void copyFrom(void *host, const void *device, size_t bytes) override {
+    QueuedRuns::get().settle();
     cuda::CurrentContext current(driver, context);
     check(driver.check(driver.memcpyDtoH(host, addressOf(device), bytes),
                        "copy " + std::to_string(bytes) + " bytes from the device"));
   }
   void copyWithin(void *to, const void *from, size_t bytes) override {
+    QueuedRuns::get().settle();
     cuda::CurrentContext current(driver, context);
     check(driver.check(driver.memcpyDtoDAsync(addressOf(to), addressOf(from), bytes, nullptr),
                        "copy " + std::to_string(bytes) + " bytes of the device"));
   }
   void fill(void *device, unsigned char value, size_t bytes) override {
+    QueuedRuns::get().settle();
     cuda::CurrentContext current(driver, context);
     check(driver.check(driver.memsetD8Async(addressOf(device), value, bytes, nullptr),
                        "fill " + std::to_string(bytes) + " bytes of the device"));
   }
-  std::unique_ptr<Moment> mark() override { return std::make_unique<EventMoment>(driver, context); }
+  std::unique_ptr<Moment> mark() override {
+    QueuedRuns::get().settle();
+    return std::make_unique<EventMoment>(driver, context);
+  }
 
 private:
   const cuda::Driver &driver;

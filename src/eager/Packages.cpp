@@ -2,6 +2,7 @@
 #include "eager/Packages.h"
 
 #include "eager/Devices.h"
+#include "eager/QueuedRuns.h"
 #include "package/PackageWriter.h"
 #include "runtime/DlpackTypes.h"
 #include "support/CrashHandler.h"
@@ -132,7 +133,27 @@ pellucid_run_options scriptRunOptions(Device device) {
   return options;
 }
 
+bool mayRunLater() { return !activeProfile && !nextRun; }
+
+void Compiled::runInto(const std::vector<ConcreteTensor> &inputs,
+                       const std::vector<ConcreteTensor> &outputs) const {
+  std::vector<DLTensor> given, made;
+  given.reserve(inputs.size());
+  made.reserve(outputs.size());
+  for (const ConcreteTensor &input : inputs)
+    given.push_back(borrowed(input));
+  for (const ConcreteTensor &output : outputs)
+    made.push_back(borrowed(output));
+  pellucid_run_options options{};
+  options.struct_size = sizeof options;
+  if (pellucid_run_into(package, given.data(), given.size(), made.data(), made.size(), &options) !=
+      PELLUCID_OK)
+    throw DiagnosticError(SourceLocation("exec"), pellucid_last_error());
+}
+
 std::vector<ConcreteTensor> Compiled::run(const std::vector<ConcreteTensor> &inputs) const {
+  if (place.kind == Device::Kind::Cuda)
+    QueuedRuns::get().settle();
   std::vector<DLTensor> tensors;
   tensors.reserve(inputs.size());
   for (const ConcreteTensor &input : inputs)

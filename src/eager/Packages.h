@@ -28,6 +28,10 @@ public:
   /// One dense row-major tensor per output, on the device, where the inputs lie. Throws
   /// DiagnosticError with the run time's words.
   std::vector<trace::ConcreteTensor> run(const std::vector<trace::ConcreteTensor> &inputs) const;
+  /// What run() gives, in memory that is given and holds each output: queues the launches on the
+  /// device. May be called by another thread.
+  void runInto(const std::vector<trace::ConcreteTensor> &inputs,
+               const std::vector<trace::ConcreteTensor> &outputs) const;
   pellucid_package *handle() const { return package; }
   const std::vector<uint8_t> &bytes() const { return content; }
   const graph::Program &program() const { return source; }
@@ -73,6 +77,9 @@ void guardScripts(int32_t guard);
 /// The run options of a package in a script: the profile that is recorded, if one is, where kernels
 /// print, and the device's memory.
 pellucid_run_options scriptRunOptions(graph::Device device = {});
+
+/// Whether nothing on this thread wants to know when a package is run.
+bool mayRunLater();
 
 /// Called once, before the next package is run on a device: what was asked for until then is
 /// queued, and what it asks for comes first.

@@ -19,6 +19,9 @@ namespace pellucid::eager {
 struct SessionOptions {
   /// What devices of the script's are: {"cuda", "cpu"}. A device that is not here is itself.
   std::map<std::string, std::string> devices;
+  /// Segments of a device that were run before are queued by another thread. Not where others than
+  /// the script use the device's memory.
+  bool runsAhead = false;
   bool contractsFma = false; ///< a*b+c of the script's own operators may become one fma
   std::function<void(Diagnostic)> warn = [](Diagnostic) {};
 };
@@ -98,6 +101,9 @@ private:
     }
   }
   trace::SegmentRun runOf(std::shared_ptr<Compiled> compiled);
+  /// What a run gives, before it is run; nullopt where the device has no memory for it.
+  std::optional<std::vector<trace::ConcreteTensor>>
+  outputsFor(const std::vector<trace::ConcreteTensor> &like, graph::Device place);
   /// Compiled and loaded; counted.
   std::shared_ptr<Compiled> made(const graph::Program &program,
                                  const driver::CompileOptions &options, graph::Device place);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/ScriptDevices.h"
 
+#include "eager/QueuedRuns.h"
 #include "exec/ScriptHooks.h"
 #include "host/InterpreterState.h"
 #include "trace/TensorCalls.h"
@@ -28,9 +29,11 @@ public:
   explicit Devices(ScriptHooks &hooks) : session(hooks.tensors()) {}
 
   eager::SessionDevices &all() { return session.devices(); }
+  /// Computed as far as memory is concerned.
   void flush() {
     if (session.recorder().isRecording())
       session.recorder().flush();
+    eager::QueuedRuns::get().settle();
   }
   bool areReal() { return all().areReal(); }
   int indexOf(h::Interpreter &i, const h::Value &value) {

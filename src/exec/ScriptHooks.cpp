@@ -16,6 +16,7 @@ namespace h = pellucid::host;
 
 static eager::SessionOptions optionsOf(const ScriptRun &run, ScriptHooks &hooks) {
   eager::SessionOptions options;
+  options.runsAhead = true;
   options.devices = run.devices;
   options.warn = [&hooks](Diagnostic warning) { hooks.warn(std::move(warning)); };
   return options;
