@@ -121,6 +121,7 @@ struct Archive {
   std::map<std::string, int64_t> hints;   ///< the example's sizes, by symbol
   std::vector<std::string> guards;        ///< Python over `L['input']`
   std::string inputTree;                  ///< JSON; how (args, kwargs) are made of the user inputs
+  std::string outputTree;                 ///< JSON; how the result is made of the user outputs
   std::vector<std::string> argumentNames; ///< of forward's parameters that stand in args
   /// The record `extra/pellucid.program` of archives that we wrote (trace/WriteArchive.h), and the
   /// text of the graph beside it; views of the file.

@@ -470,6 +470,7 @@ void readSignature(JsonValue module, GraphReader &reader, Archive &archive) {
            std::to_string(said) + " in its signature");
   JsonValue call = module.member("module_call_graph").at(0).member("signature");
   archive.inputTree = call.isObject() ? call.member("in_spec").string() : std::string_view();
+  archive.outputTree = call.isObject() ? call.member("out_spec").string() : std::string_view();
   JsonValue names = call.isObject() ? call.member("forward_arg_names") : JsonValue();
   for (size_t i = 0; names.isArray() && i < names.size(); ++i)
     archive.argumentNames.emplace_back(names.at(i).string());

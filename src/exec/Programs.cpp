@@ -547,6 +547,13 @@ void addPrograms(h::NativeModules &modules, eager::Session &session, ScriptHooks
       });
       return h::Value();
     });
+    add("load_archive", "path, error", [&session](h::Interpreter &i, Bound &a) {
+      return raising(i, a[1], [&] { return loadProgram(session, i.toStr(a[0], "a file's name")); });
+    });
+    add("set_result", "program, structure", [](h::Interpreter &, Bound &a) {
+      programOf(a[0]).traced.result = a[1];
+      return h::Value();
+    });
     add("write_package", "program, path, error",
         [&session](h::Interpreter &i, Bound &a) { return writePackage(session, i, a); });
     add("load_package", "path, error", [](h::Interpreter &i, Bound &a) {

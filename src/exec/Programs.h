@@ -29,6 +29,10 @@ void collectTensors(host::Interpreter &interpreter, const host::Value &value,
 host::Value runProgram(eager::Session &session, host::Interpreter &interpreter,
                        ProgramObject &program, const std::vector<host::Value> &inputs);
 
+/// (program, its weights in order, (name, sizes) of each input, its result's structure as JSON) of
+/// an archive of torch.export.save. Throws DiagnosticError.
+host::Value loadProgram(eager::Session &session, const std::string &path);
+
 /// `_programs`, on which the modules of src/exec/torch stand.
 void addPrograms(host::NativeModules &modules, eager::Session &session, ScriptHooks &hooks);
 /// Its function `compiled`, which torch.compile calls.

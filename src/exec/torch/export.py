@@ -405,5 +405,56 @@ def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
     _programs.save_archive(ep._program, os.fspath(f), RuntimeError)
 
 
+class _Weights(torch.nn.Module):
+    """What a loaded program holds, under the names that it had."""
+
+    def __init__(self, kinds, tensors):
+        super().__init__()
+        self._given = []
+        held = [(kind, name) for kind, name in kinds if kind in ("parameter", "buffer", "constant")]
+        for (kind, name), tensor in zip(held, tensors):
+            self._given.append((kind, name, torch.nn.Parameter(tensor, requires_grad=False) if kind == "parameter" else tensor))
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        return iter([(name, tensor) for kind, name, tensor in self._given if kind == "parameter"])
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        return iter([(name, tensor) for kind, name, tensor in self._given if kind == "buffer"])
+
+    def state_dict(self, *args, **kwargs):
+        return {name: tensor for kind, name, tensor in self._given if kind != "constant"}
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError("a program that was loaded computes with the weights of its file, and has no gradients; build the model and load its state_dict() for that")
+
+
+def _structure(spec):
+    """A result with a tensor at each leaf."""
+    parts = [_structure(child) for child in spec["children_spec"]]
+    kind = spec["type"]
+    if kind is None:
+        return torch.zeros(())
+    if kind == "builtins.tuple":
+        return tuple(parts)
+    if kind == "builtins.list":
+        return parts
+    if kind == "builtins.dict":
+        import json
+
+        return dict(zip(json.loads(spec["context"]), parts))
+    raise NotImplementedError(f"torch.export.load: a result of the type {kind} is not supported")
+
+
 def load(f, *, extra_files=None, expected_opset_version=None):
-    raise NotImplementedError("torch.export.load in a script is not supported; 'pellucid compile', 'run' and 'inspect' take the archive")
+    if extra_files or expected_opset_version:
+        raise NotImplementedError("torch.export.load: extra_files and expected_opset_version are not supported")
+    import json
+    import os
+
+    path = os.fspath(f)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"[Errno 2] No such file or directory: '{path}'")
+    program, weights, inputs, tree = _programs.load_archive(path, RuntimeError)
+    _programs.set_result(program, _structure(json.loads(tree)[1]) if tree else tuple([torch.zeros(()) for kind, _ in _programs.outputs(program)[0] if kind == "user"]))
+    rows = [(name, sizes, [(size,) if isinstance(size, str) else None for size in sizes]) for name, sizes in inputs]
+    return ExportedProgram(program, _Weights(_programs.inputs(program), weights), None, rows)
