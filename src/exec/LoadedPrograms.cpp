@@ -4,6 +4,7 @@
 #include "archive/Archive.h"
 #include "driver/LoadModel.h"
 #include "exec/Programs.h"
+#include "trace/TensorObject.h"
 
 namespace pellucid::exec {
 
