@@ -106,7 +106,10 @@ struct ReductionRule {
   std::string identity; ///< `0.0`, `float("-inf")`, …
   std::vector<std::string> start, step, across;
   std::string finish = "acc"; ///< the result, of the combined state
-  std::string helper;         ///< a function that `across` calls
+  std::string helper;         ///< a function that `across` or `whole` calls
+  /// Of rows that a program holds as a whole, in the place of `step` and `across`: of the elements
+  /// `v` at `at`, where `inside`. Empty: there is no other way.
+  std::vector<std::string> whole = {};
   DataType accumulate = DataType::Float32;
   bool keepsPlace = false; ///< the state is also `place`, an int64: -1 where there is none
   /// `acc` is a mean; the state is also `spread`, the sum of squared distances from it, and

@@ -57,6 +57,18 @@ void position(ReductionRule &rule, DataType range, bool smallest) {
   rule.across.push_back("acc = best");
   rule.finish = "place";
   rule.keepsPlace = true;
+  // Numbers are compared with the one that is wanted once it is known, instead of each with the last
+  // and its place. A wanted NaN is none that is equal to itself.
+  bool mayBeNan = isFloat(range);
+  std::string best = mayBeNan ? "tl.reduce(v, AXIS, further)" : "tl." + name + "(v, axis=AXIS)";
+  rule.whole = {"acc = " + best,
+                mayBeNan ? "chosen = inside & tl.where(RAISED(acc) == RAISED(acc), v == "
+                           "RAISED(acc), v != v)"
+                         : "chosen = inside & (v == RAISED(acc))",
+                "place = tl.min(tl.where(chosen, at, 2147483647), axis=AXIS).to(tl.int64)"};
+  if (mayBeNan)
+    rule.helper = "@triton.jit\ndef further(a, b):\n    return tl." + name +
+                  "imum(a, b, propagate_nan=tl.PropagateNan.ALL)\n\n\n";
 }
 
 } // namespace

@@ -90,6 +90,14 @@ int64_t longestOfSeveral(int64_t rows, bool forCpu) {
   return forCpu ? 32 : rows >= many ? 1024 : 256;
 }
 
+/// A program may hold each row, for a rule that gains by it: places are compared once then.
+bool holdsRow(const ReductionSpec &spec, const SymbolTable &symbols) {
+  constexpr int64_t longest = 8192;
+  const Expr &inner = spec.reduced.back();
+  return !spec.rule.whole.empty() && spec.place.empty() && spec.reduced.size() == 1 &&
+         inner.isConstant() && *inner.constant() > 0 && *inner.constant() <= longest;
+}
+
 ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbols, bool forCpu,
                             bool mayDivide) {
   ReductionPlan plan;
@@ -125,6 +133,8 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
     others = symbolic::ceilDiv(others, plan.results);
   } else {
     plan.elements = chooseBlock(inner, symbols, 1024 * more);
+    if (!forCpu && holdsRow(spec, symbols))
+      plan.elements = powerOver(longest);
   }
   if (!mayDivide)
     return plan;
@@ -155,6 +165,8 @@ public:
     // Where lanes are results of their own there is nothing to do across them.
     lanesAreResults = plan.tile == Tile::Columns && !twoDims;
     axis = plan.tile == Tile::Rows ? "1" : "0";
+    isOneRow = plan.tile == Tile::Row && !plan.isSplit() && holdsRow(spec, symbols) &&
+               *spec.reduced.back().constant() <= plan.elements && plan.elements > 1;
     int64_t results = plan.results, elements = plan.elements;
     shape = plan.tile == Tile::Row ? "[" + std::to_string(elements) + "]"
             : lanesAreResults      ? "[" + std::to_string(results) + "]"
@@ -166,6 +178,8 @@ public:
   KernelText write() {
     emitIndices();
     std::string accumulate = tlName(spec.rule.accumulate);
+    if (isOneRow)
+      return writeRow(accumulate);
     writer.line("acc = tl.full(" + shape + ", " + spec.rule.identity + ", " + accumulate + ")");
     emitRule(spec.rule.start);
     if (spec.rule.keepsPlace && placesAreNarrow())
@@ -184,6 +198,20 @@ public:
   }
 
 private:
+  KernelText writeRow(const std::string &accumulate) {
+    reduced.emplace_back("r0");
+    std::string elements = std::to_string(plan.elements);
+    writer.line("r0 = tl.arange(0, " + elements + ").to(tl.int64)");
+    if (!isWhole)
+      writer.line("there = tl.arange(0, " + elements + ") < " + writer.scalar(spec.reduced[0]));
+    emitElements(accumulate);
+    emitResult();
+    KernelText text = writer.finish(grid, plan.elements);
+    constexpr int64_t ofWarp = 1024;
+    text.numWarps = static_cast<int32_t>(std::max<int64_t>(4, plan.elements / ofWarp));
+    return text;
+  }
+
   std::string tileOf(const std::string &vector, bool kept) const {
     if (!twoDims)
       return vector;
@@ -315,7 +343,7 @@ private:
       writer.line("at = " + (!spec.place.empty() ? spec.place
                              : placesAreNarrow() ? "(" + positionText(places) + ").to(tl.int32)"
                                                  : positionText(places)));
-    emitRule(spec.rule.step);
+    emitRule(isOneRow ? spec.rule.whole : spec.rule.step);
   }
 
   /// Places of 32 bits are half of what each element costs.
@@ -413,7 +441,7 @@ private:
   const ReductionPlan &plan;
   const SymbolTable &symbols;
   KernelWriter writer;
-  bool twoDims = false, lanesAreResults = false, isWhole = false;
+  bool twoDims = false, lanesAreResults = false, isWhole = false, isOneRow = false;
   std::string axis, shape, parts, linear;
   Expr grid = 1;
   std::vector<std::string> kept, reduced;

@@ -157,8 +157,11 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 @_aten("aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor")
 def _im2col(self, kernel_size, dilation, padding, stride):
     windows = _Windows(self, list(kernel_size), list(stride), list(padding), list(dilation), False, 0, False)
-    lead = list(self.shape[:-3])
-    places = torch.stack([windows.at(place) for place in windows.places()], len(lead) + 1)
+    lead, x = list(self.shape[:-3]), windows.input
+    own = list(x.stride())
+    # All windows' elements as one view, whose copy is one launch.
+    strides = own[:-2] + [own[d - 2] * dilation[d] for d in range(2)] + [own[d - 2] * stride[d] for d in range(2)]
+    places = x.as_strided(list(self.shape[:-2]) + list(kernel_size) + windows.out, strides, x.storage_offset())
     return places.reshape(lead + [self.shape[-3] * kernel_size[0] * kernel_size[1], windows.out[0] * windows.out[1]])
 
 
