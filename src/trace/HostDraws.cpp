@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
+#include "graph/FakeRules.h"
 #include "trace/DeviceDraws.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
@@ -181,8 +182,9 @@ h::Value newTensorLike(const TensorObject &like, h::Interpreter &interpreter, Ho
   Tracer &tracer = like.tracer;
   const TensorType &type = like.tensor.type;
   std::vector<Expr> strides = preservedStrides(type, tracer.symbols());
-  if (strides == contiguousStrides(type.shape))
-    return newTensor(tracer, interpreter, std::move(draw), generator);
+  if (strides == contiguousStrides(type.shape) ||
+      drawingDevice(tracer, like.tensor.storage.get()))
+    return newTensor(tracer, interpreter, std::move(draw), generator, &like);
   // The dims from the outermost in memory, and where each of the tensor's is among them.
   std::vector<size_t> order(type.rank());
   std::iota(order.begin(), order.end(), size_t(0));
@@ -196,7 +198,7 @@ h::Value newTensorLike(const TensorObject &like, h::Interpreter &interpreter, Ho
     back[order[i]] = h::Value(static_cast<int64_t>(i));
   }
   draw.isScattered = true;
-  h::Value drawn = newTensor(tracer, interpreter, std::move(draw), generator);
+  h::Value drawn = newTensor(tracer, interpreter, std::move(draw), generator, &like);
   return callAten(tracer, interpreter, "permute", argsOf({drawn, h::Value::list(std::move(back))}));
 }
 
@@ -474,7 +476,10 @@ std::optional<h::Value> drawOnHost(Tracer &tracer, h::Interpreter &interpreter,
   if (std::optional<HostDraw> draw = drawing(a)) {
     a.refuse({"out", "layout", "memory_format"});
     const TensorObject *like = likeOf(a);
-    return besideLike(newTensor(tracer, interpreter, std::move(*draw), a.generator(), like), like);
+    return besideLike(a.name.ends_with("_like") && like
+                          ? newTensorLike(*like, interpreter, std::move(*draw), a.generator())
+                          : newTensor(tracer, interpreter, std::move(*draw), a.generator(), like),
+                      like);
   }
   if (auto dropped = droppedOnHost(tracer, interpreter, a))
     return dropped;

@@ -4,6 +4,7 @@
 #include "graph/ControlFlow.h"
 #include "graph/FakeRules.h"
 #include "graph/HostSteps.h"
+#include "passes/graph/GroupParameters.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
 #include "passes/graph/LowerRowRegions.h"
@@ -130,7 +131,11 @@ private:
     const TensorType type = node.result()->type();
     PointwiseGroup group;
     group.divisionFails = forCpu;
+    std::vector<Node *> parameters;
+    if (!forCpu)
+      parameters = addParameters(group, nodes, type.shape, registry, program.symbols);
     addNodes(group, nodes, registry, program.symbols);
+    nodes.insert(nodes.begin(), parameters.begin(), parameters.end());
     PointwiseSpec spec;
     spec.name = emitter.kernelName(nodes, "fused");
     spec.shape = type.shape;
