@@ -52,11 +52,28 @@ BranchEnds emitBranches(CodeBuilder &b, Value *condition,
   return ends;
 }
 
+/// Where a loop that is entered is when its last step is done, modulo the width of its index; null
+/// where that would cost a division.
+static Value *endOfWholeSteps(CodeBuilder &b, Value *lower, Value *upper, Value *step) {
+  auto *known = llvm::dyn_cast<llvm::ConstantInt>(step);
+  if (!known || !known->getValue().isPowerOf2())
+    return nullptr;
+  if (known->isOne())
+    return upper;
+  // From `lower` to `upper` counts without sign, so that the difference cannot overflow.
+  Value *one = llvm::ConstantInt::get(step->getType(), 1);
+  Value *shift = llvm::ConstantInt::get(step->getType(), known->getValue().exactLogBase2());
+  Value *rounds =
+      b.CreateAdd(b.CreateLShr(b.CreateSub(b.CreateSub(upper, lower), one), shift), one);
+  return b.CreateAdd(lower, b.CreateShl(rounds, shift));
+}
+
 CountedLoop CountedLoop::begin(CodeBuilder &b, Value *lower, Value *upper, Value *step,
                                bool isUnsigned) {
   CountedLoop made(b);
   made.upper = upper;
   made.step = step;
+  made.wholeEnd = endOfWholeSteps(b, lower, upper, step);
   made.before = b.GetInsertBlock();
   made.loop = newBlock(b, "for");
   made.after = newBlock(b, "endfor");
@@ -69,10 +86,13 @@ CountedLoop CountedLoop::begin(CodeBuilder &b, Value *lower, Value *upper, Value
 }
 
 void CountedLoop::end() {
-  // What is left counts without sign, so that neither the sum nor the difference can overflow.
-  Value *continues = b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  Value *next = b.CreateAdd(index, step);
+  // Assemblers unroll a loop whose end they count down to, and none with another test. What is left
+  // counts without sign, so that neither the sum nor the difference can overflow.
+  Value *continues =
+      wholeEnd ? b.CreateICmpNE(next, wholeEnd) : b.CreateICmpUGT(b.CreateSub(upper, index), step);
   last = b.GetInsertBlock();
-  index->addIncoming(b.CreateAdd(index, step), last);
+  index->addIncoming(next, last);
   b.CreateCondBr(continues, loop, after);
   b.SetInsertPoint(after);
 }

@@ -42,6 +42,7 @@ private:
 
   CodeBuilder &b;
   llvm::Value *upper = nullptr, *step = nullptr;
+  llvm::Value *wholeEnd = nullptr; ///< the index behind the last round, where it is known
   llvm::BasicBlock *loop = nullptr, *after = nullptr;
 };
 

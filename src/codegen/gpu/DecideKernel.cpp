@@ -14,6 +14,7 @@ static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &
   pm.addPass(createUnwrapRanges());
   pm.addPass(createAccumulateProducts());
   pm.addPass(createRestartSums());
+  pm.addPass(createFlattenBranches());
   pm.addPass(createPipelineLoops());
   pm.addPass(createChooseLayouts());
   pm.addPass(createAllocateShared());

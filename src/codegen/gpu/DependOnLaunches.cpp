@@ -11,7 +11,7 @@
 //
 // Waiting empties the nearest cache of what other blocks have read, and takes a third of a
 // microsecond of each block, of which a multiprocessor begins one in some 150 nanoseconds then,
-// instead of 80. Blocks that go through a loop, or exchange what they have and have more of it than
+// instead of 80. Blocks that go through a loop, or exchange what they have, and move more than
 // is moved in that time, do not feel it; straight lines of loads and stores and rows of a few
 // hundred elements, in thousands of short blocks, do. Beside a block that
 // multiplies there is no shared memory for the next launch's, so there is nothing to gain.
@@ -39,6 +39,19 @@ uint64_t bytesOf(Value pointers, Type data) {
   return tile ? tile.getNumElements() * codegen::memoryBytes(codegen::elementTypeOf(data)) : 0;
 }
 
+/// How often a block comes to it, where a loop of unknown length is one of a few dozen rounds.
+uint64_t roundsAround(Operation *op) {
+  constexpr uint64_t usual = 32;
+  uint64_t rounds = 1;
+  for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>()) {
+    std::optional<llvm::APInt> known = loop.getStaticTripCount();
+    rounds =
+        std::min<uint64_t>(rounds, 1 << 20) * (known ? known->getLimitedValue(1 << 20) : usual);
+  }
+  return rounds;
+}
+
 bool gains(tt::FuncOp function) {
   constexpr uint64_t enough = 8 << 10;
   bool loops = false, exchanges = false, multiplies = false;
@@ -48,11 +61,11 @@ bool gains(tt::FuncOp function) {
     exchanges |= isa<tt::ReduceOp, tt::ScanOp>(op);
     multiplies |= isa<tt::DotOp>(op);
     if (auto load = dyn_cast<tt::LoadOp>(op))
-      moved += bytesOf(load.getPtr(), load.getType());
+      moved += roundsAround(op) * bytesOf(load.getPtr(), load.getType());
     if (auto store = dyn_cast<tt::StoreOp>(op))
-      moved += bytesOf(store.getPtr(), store.getValue().getType());
+      moved += roundsAround(op) * bytesOf(store.getPtr(), store.getValue().getType());
   });
-  return (loops || (exchanges && moved >= enough)) && !multiplies;
+  return (loops || exchanges) && moved >= enough && !multiplies;
 }
 
 struct DependOnLaunches : impl::DependOnLaunchesBase<DependOnLaunches> {

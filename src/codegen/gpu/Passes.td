@@ -43,6 +43,11 @@ def RestartSums : Pass<"ttgpu-restart-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def FlattenBranches : Pass<"ttgpu-flatten-branches", "::mlir::ModuleOp"> {
+  let summary = "makes stores under a condition of a loop's branches that only store a few elements";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pellucid::tt::TtDialect"];
+}
+
 def PipelineLoops : Pass<"ttgpu-pipeline-loops", "::mlir::ModuleOp"> {
   let summary = "copies what products read to shared memory, some rounds ahead of the product";
   let description = [{

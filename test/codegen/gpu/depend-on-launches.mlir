@@ -10,10 +10,11 @@
 // OLD-LABEL:   @loops
 // OLD-NOT:     ttgpu.dependent_launch
 // OLD-NOT:     tt.grid_dependency
-tt.func public @loops(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %from: i32, %to: i32, %step: i32) {
+tt.func public @loops(%x: !tt.ptr<f32>, %y: tensor<512x!tt.ptr<f32>>, %from: i32, %to: i32, %step: i32) {
   %a = tt.load %x : !tt.ptr<f32>
+  %b = tt.splat %a : f32 -> tensor<512xf32>
   scf.for %i = %from to %to step %step : i32 {
-    tt.store %y, %a : !tt.ptr<f32>
+    tt.store %y, %b : tensor<512x!tt.ptr<f32>>
   }
   tt.return
 }
@@ -30,11 +31,12 @@ tt.func public @loops(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %from: i32, %to: i32, 
 // OLD-LABEL:   @waits_itself
 // OLD-NOT:     tt.grid_dependency
 // OLD:         tt.return
-tt.func public @waits_itself(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %from: i32, %to: i32, %step: i32) {
+tt.func public @waits_itself(%x: !tt.ptr<f32>, %y: tensor<512x!tt.ptr<f32>>, %from: i32, %to: i32, %step: i32) {
   %a = tt.load %x : !tt.ptr<f32>
   tt.grid_dependency_wait
+  %b = tt.splat %a : f32 -> tensor<512xf32>
   scf.for %i = %from to %to step %step : i32 {
-    tt.store %y, %a : !tt.ptr<f32>
+    tt.store %y, %b : tensor<512x!tt.ptr<f32>>
   }
   tt.grid_dependency_launch_dependents
   tt.return
@@ -93,5 +95,30 @@ tt.func public @short_row(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
     tt.reduce.return %sum : f32
   }) : (tensor<512xf32>) -> f32
   tt.store %y, %s : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// A loop that moves little in each round is over as soon, if it is not known to be a long one.
+// CHECK-LABEL: @short_rounds
+// CHECK-NOT:   tt.grid_dependency
+// CHECK:       tt.return
+// CHECK-LABEL: @many_rounds
+// CHECK-SAME:  ttgpu.dependent_launch
+// OLD-LABEL:   @short_rounds
+tt.func public @short_rounds(%y: tensor<32x!tt.ptr<f32>>, %b: tensor<32xf32>, %from: i32, %to: i32, %step: i32) {
+  scf.for %i = %from to %to step %step : i32 {
+    tt.store %y, %b : tensor<32x!tt.ptr<f32>>
+  }
+  tt.return
+}
+tt.func public @many_rounds(%y: tensor<32x!tt.ptr<f32>>, %b: tensor<32xf32>) {
+  %from = arith.constant 0 : i32
+  %to = arith.constant 4096 : i32
+  %step = arith.constant 1 : i32
+  scf.for %i = %from to %to step %step : i32 {
+    tt.store %y, %b : tensor<32x!tt.ptr<f32>>
+  }
   tt.return
 }
