@@ -339,7 +339,10 @@ private:
     Operation *op = tile.getDefiningOp();
     if (!op || depth == deepest || layoutOf(tile) || !codegen::isElementOp(op))
       return false;
-    return codegen::isExpensiveElementOp(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+    // An integer divided by a constant is a product and a shift.
+    bool dividesByConstant = elementTypeOf(tile.getType()).isInteger() && op->getNumOperands() == 2 &&
+                             matchPattern(op->getOperand(1), m_Constant());
+    return (codegen::isExpensiveElementOp(op) && !dividesByConstant) || llvm::any_of(op->getOperands(), [&](Value operand) {
              return isExpensive(operand, depth + 1);
            });
   }
