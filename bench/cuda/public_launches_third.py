@@ -25,15 +25,13 @@ SOURCES = {
     "bench_sum.py": (BENCH, "tritonbench/operators/sum/kernels.py", None),
     "bench_jagged_mean.py": (BENCH, "tritonbench/operators/jagged_mean/kernels.py", None),
     "bench_int16.py": (BENCH, "tritonbench/operators/bf16xint16_gemm/kernel.py", None),
-    **renamed(LIGHT, "lightllm/", "light", "common/basemodel/triton_kernel/quantize_gemm_int8 common/fused_moe/softmax_topk models/gemma_2b/triton_kernel/gelu_and_mul models/llama/triton_kernel/ppl_int4kv_copy_kv models/bloom/triton_kernel/layernorm"),
-    "light_moe_sum.py": (LIGHT, "lightllm/common/fused_moe/moe_sum_reduce.py", None),
+    **renamed(LIGHT, "lightllm/", "light", "common/basemodel/triton_kernel/quantize_gemm_int8 common/fused_moe/softmax_topk models/gemma_2b/triton_kernel/gelu_and_mul models/bloom/triton_kernel/layernorm"),
     "light/moe_sum_reduce.py": (LIGHT, "lightllm/common/fused_moe/moe_sum_reduce.py", None),
     "light_mla_prefill.py": (LIGHT, "lightllm/models/deepseek2/triton_kernel/context_flashattention_nopad.py", None),
     "light_mla_decode.py": (LIGHT, "lightllm/models/deepseek2/triton_kernel/gqa_flash_decoding_stage1.py", None),
     "light_gqa_decode.py": (LIGHT, "lightllm/models/llama/triton_kernel/gqa_flash_decoding_stage1.py", None),
     "light_window.py": (LIGHT, "lightllm/models/mistral/triton_kernel/context_flashattention_nopad.py", None),
     "ao_int8.py": (AO, "torchao/prototype/quantized_training/int8_mm.py", None),
-    "ao_hqq.py": (AO, "torchao/prototype/hqq/kernels.py", None),
     "ao_rowwise.py": (AO, "torchao/prototype/moe_training/kernels/float8_rowwise.py", None),
     **files(GEMS, "src/", " ".join(f"flag_gems/ops/{n}.py" for n in "amax bmm layernorm rms_norm batch_norm conv2d vector_norm weightnorm embedding avg_pool2d triu".split()) + " flag_gems/utils/limits.py flag_gems/utils/triton_lang_extension.py"),
     "flag_gems/heuristics.py": (GEMS, "src/flag_gems/runtime/backend/_nvidia/heuristics_config_utils.py", None),
@@ -68,6 +66,7 @@ LOGGER = "import logging\n\n\ndef get_logger(name):\n    return logging.getLogge
 # Of the many that the project tries.
 TUNED = """
 TUNED.update(
+    amax=[triton.Config({"BLOCK_M": 4, "BLOCK_N": 1024}, num_warps=4)],
     bmm=[triton.Config({"TILE_M": 128, "TILE_N": 128, "TILE_K": 32, "GROUP_M": 2}, num_warps=4, num_stages=3)],
     conv2d_forward=[triton.Config({"BLOCK_NI_HO_WO": 128, "BLOCK_CO": 64, "BLOCK_CI": 32}, num_warps=4, num_stages=3)],
     vector_norm=[triton.Config({"BLOCK_M": 4, "BLOCK_N": 1024}, num_warps=4)],
@@ -91,8 +90,8 @@ STUBS = {
     "mamba_ssm/utils/torch.py": "def custom_fwd(fn):\n    return fn\n\n\ncustom_bwd = custom_fwd\n",
     "tritonbench/utils/env_utils.py": "def is_cuda():\n    return True\n",
     "fla/ops/backends/__init__.py": "def dispatch(name):\n    return lambda fn: fn\n",
-    "lightllm_ppl_int4kv_flashdecoding_kernel.py": "",
     "einops.py": STUBS_OF_MORE["einops.py"] + "reduce = rearrange\n",
+    "flag_gems/utils/__init__.py": "import triton.language.extra.libdevice\n" + STUBS_OF_MORE["flag_gems/utils/__init__.py"],
     "flag_gems/runtime/__init__.py": STUBS_OF_MORE["flag_gems/runtime/__init__.py"] + TUNED,
 }
 del STUBS["fla/ops/backends.py"]
@@ -170,12 +169,6 @@ def bloom_norm(module):
     module._layer_norm_fwd_fused[(rows,)](x, torch.empty_like(x), rand(columns), rand(columns), columns, columns, 1e-5, BLOCK_SIZE=8192, num_warps=8)
 
 
-def int4_cache(module):
-    tokens, heads, width, group = 16384, 8, 128, 8
-    out, scales = torch.zeros(tokens, heads, width // 2, device="cuda", dtype=torch.int8), torch.zeros(tokens, heads, width // group, device="cuda", dtype=torch.float16)
-    module.destindex_copy_int4kv(rand(tokens, heads, width), torch.randperm(tokens, device="cuda", dtype=torch.int32), out, scales)
-
-
 def light_int8(module):
     a, b = (torch.randint(-128, 128, (2048, 4096), device="cuda", dtype=torch.int8), torch.randint(-128, 128, (4096, 4096), device="cuda", dtype=torch.int8).t())
     module.matmul_int8(a, rand(2048).abs() * 1e-3, b, rand(4096).abs() * 1e-3)
@@ -186,11 +179,17 @@ def ao_int8(module):
     module.scaled_int8_mm_cuda(a, b.t(), half(4096).abs() * 1e-3, half(4096).abs() * 1e-3)
 
 
-def hqq(module):
-    m, n, k, group = 16, 4096, 4096, 128
-    a, b, c = rand(m, k), torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8), torch.zeros(m, n, device="cuda", dtype=torch.float16)
-    scales, zeros = rand(n, k // group) * 0.01, rand(n, k // group)
-    module.mixed_mm_kernel_max_autotune(a, b, scales, zeros, c, m, n, k, k, 1, k // 2, 1, n, 1, 1, k // group, group)
+def fp8_rows(module):
+    x, out, scales = half(16384, 4096), torch.empty(16384, 4096, device="cuda", dtype=torch.float8_e4m3fn), single(16384)
+    kinds = module.FP8_DTYPE_MAP[x.dtype], module.FP8_DTYPE_MAP[out.dtype]
+    module._triton_fp8_rowwise_2d_fused_scale_and_cast_kernel[(16384,)](x, 4096, 1, out, 4096, 1, scales, 16384, 4096, -448.0, 448.0, *kinds, round_scales_to_power_of_2=False, EPS=1e-12)
+
+
+def fp8_columns(module):
+    x, out, scales = half(8, 4096, 4096), torch.empty(8, 4096, 4096, device="cuda", dtype=torch.float8_e4m3fn), single(8, 4096)
+    kinds, strides = (module.FP8_DTYPE_MAP[x.dtype], module.FP8_DTYPE_MAP[out.dtype]), (4096 * 4096, 1, 4096)
+    grid = lambda words: (8, 4096 // words["BLOCK_SIZE_N"])
+    module._triton_fp8_colwise_3d_scale_and_cast_kernel[grid](x, *strides, out, *strides, scales, 4096, 1, 8, 4096, 4096, -448.0, 448.0, *kinds, round_scales_to_power_of_2=False, EPS=1e-12)
 
 
 def convolution(module):
@@ -257,14 +256,13 @@ ROWS = [
     Row("softmax and topk (lightllm)", "light_softmax_topk", lambda m: m.softmax_topk(single(32768, 128), 8, True)),
     Row("gelu and product (lightllm)", "light_gelu_and_mul", lambda m: m.gelu_and_mul_fwd(half(8192, 16384), half(8192, 8192))),
     Row("sum of experts (lightllm)", "light.moe_sum_reduce", lambda m: m.moe_sum_reduce(half(8192, 8, 4096), half(8192, 4096), BLOCK_M=1, BLOCK_DIM=2048, NUM_STAGE=1, num_warps=4)),
-    Row("int4 of kv (lightllm)", "light_ppl_int4kv_copy_kv", int4_cache, bound=0.05),
     Row("layer norm of bloom (lightllm)", "light_layernorm", bloom_norm),
     Row("mla prefill (lightllm)", "light_mla_prefill", mla_prefill),
     Row("gqa decode (lightllm)", "light_gqa_decode", gqa_decode),
     Row("window prefill (lightllm)", "light_window", window_prefill),
     Row("scaled int8 product (ao)", "ao_int8", ao_int8, {"_scaled_int8_mm_kernel": tiles(4, 4, BLOCK_M=128, BLOCK_N=128, BLOCK_K=128)}),
-    Row("fp8 of rows (ao)", "ao_rowwise", lambda m: m.triton_fp8_rowwise_2d_scale_and_cast(half(16384, 4096))),
-    Row("fp8 of columns (ao)", "ao_rowwise", lambda m: m.triton_fp8_colwise_3d_scale_and_cast(half(8, 4096, 4096).transpose(1, 2))),
+    Row("fp8 of rows (ao)", "ao_rowwise", fp8_rows),
+    Row("fp8 of columns (ao)", "ao_rowwise", fp8_columns),
     Row("largest of rows (flaggems)", GEMS_OPS + "amax", lambda m: m.amax(single(16384, 4096), [1])),
     Row("batched product (flaggems)", GEMS_OPS + "bmm", lambda m: m.bmm(rand(64, 1024, 512), rand(64, 512, 1024))),
     Row("layer norm (flaggems)", GEMS_OPS + "layernorm", lambda m: m.layer_norm(half(16384, 4096), [4096], half(4096), half(4096))),
