@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -340,11 +341,12 @@ private:
     if (!op || depth == deepest || layoutOf(tile) || !codegen::isElementOp(op))
       return false;
     // An integer divided by a constant is a product and a shift.
-    bool dividesByConstant = elementTypeOf(tile.getType()).isInteger() && op->getNumOperands() == 2 &&
+    bool dividesByConstant = codegen::elementTypeOf(tile.getType()).isInteger() &&
+                             op->getNumOperands() == 2 &&
                              matchPattern(op->getOperand(1), m_Constant());
-    return (codegen::isExpensiveElementOp(op) && !dividesByConstant) || llvm::any_of(op->getOperands(), [&](Value operand) {
-             return isExpensive(operand, depth + 1);
-           });
+    return (codegen::isExpensiveElementOp(op) && !dividesByConstant) ||
+           llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return isExpensive(operand, depth + 1); });
   }
 
   static int64_t bytesOf(Value tile) {
