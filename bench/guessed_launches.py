@@ -6,7 +6,8 @@
 
 `kernels` says what each parameter is. Tensors are filled with random numbers, sizes are odd, and those launches whose accesses
 `launch --sanitize` finds inside of their tensors are run with one thread for both ISA levels and by the interpreter of the Triton that PYTHON has
-(with PyTorch, without a device). Every tensor of the launch is compared. What a project imports and is not installed is a stub there.
+(with PyTorch, without a device). Every tensor of the launch is compared. With --device both sides run on one, where Triton compiles; files that ask
+for it while they are read have an oracle there. What a project imports and is not installed is a stub there.
 """
 import argparse
 import ast
@@ -178,7 +179,7 @@ def one_kernel(arguments, path, root, kernel, oracle):
         if all(np.array_equal(want[n], launch.tensors[n], equal_nan=want[n].dtype.kind == "f") for n in want):
             row["writes"] = False
         row["worst"], row["status"] = {}, "agrees"
-        for level in ("cpu:x86-64-v3", "cpu:x86-64-v4"):
+        for level in ("cuda",) if arguments.device else ("cpu:x86-64-v3", "cpu:x86-64-v4"):
             try:
                 got = run_pellucid(arguments, path, root, kernel, launch, folder, ["--target", level])
             except (RuntimeError, subprocess.TimeoutExpired) as error:
@@ -195,7 +196,9 @@ class Oracle:
     """A process with Triton's interpreter that holds one file's kernels."""
 
     def __init__(self, arguments, path, root):
-        environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        if not arguments.device:
+            environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
         self.timeout = arguments.timeout
         here = pathlib.Path(__file__).resolve().parent / "triton_interpreter.py"
         self.process = subprocess.Popen([arguments.triton, str(here), path, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
@@ -248,6 +251,7 @@ def main():
     parser.add_argument("checkouts", nargs="+", metavar="DIR")
     parser.add_argument("--pellucid", default="build/release/bin/pellucid")
     parser.add_argument("--triton", default=sys.executable, help="a Python with Triton and PyTorch")
+    parser.add_argument("--device", action="store_true", help="both sides on this machine's device, Triton compiling")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--attempts", type=int, default=6, help="sets of arguments that are tried for a kernel")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other side of guessed_launches.py: a file's kernels under Triton's interpreter.
+"""The other side of guessed_launches.py: a file's kernels under Triton's interpreter, or by Triton on a device.
 
     TRITON_INTERPRET=1 python3 triton_interpreter.py FILE.py ROOT
+    python3 triton_interpreter.py FILE.py ROOT
 
 Each line of standard input is a launch; the answer is "ok" or why it was not run. A launch runs in a process of its own, since
 an interpreted kernel reads and writes memory as it is told to.
@@ -18,6 +19,7 @@ import sys
 import types
 
 SECONDS = 20  # a launch
+INTERPRETS = os.environ.get("TRITON_INTERPRET") == "1"
 
 
 class Stub:
@@ -141,8 +143,8 @@ class Packages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def load(path, root):
     import triton
 
-    # Files ask for the device while they are read.
-    triton.runtime.driver.set_active(Stub())
+    if INTERPRETS:  # files ask for the device while they are read
+        triton.runtime.driver.set_active(Stub())
     sys.path.insert(0, root)
     sys.meta_path.insert(0, Packages(root))
     sys.meta_path.append(Missing(root))
@@ -170,21 +172,40 @@ def launch(module, job):
     function = module
     for part in job["name"].split("."):
         function = getattr(function, part)
-    while hasattr(function, "fn") and type(function).__name__ != "InterpretedFunction":
+    while hasattr(function, "fn") and type(function).__name__ not in ("InterpretedFunction", "JITFunction"):
         function = function.fn
     folder, arguments = pathlib.Path(job["folder"]), {}
     for name, dtype in job["types"].items():
         tensor = torch.from_numpy(np.load(folder / f"{name}.npy"))
-        arguments[name] = tensor.view(torch.bfloat16) if dtype == "bf16" else tensor
+        tensor = tensor.view(torch.bfloat16) if dtype == "bf16" else tensor
+        arguments[name] = tensor if INTERPRETS else tensor.cuda()
     for name, value in job["values"].items():
         arguments[name] = dtype_of(value["dtype"]) if isinstance(value, dict) else value
     function[tuple(job["grid"])](**arguments)
     for name, dtype in job["types"].items():
         tensor = arguments[name].view(torch.int16) if dtype == "bf16" else arguments[name]
-        np.save(folder / f"{name}.want.npy", tensor.numpy())
+        np.save(folder / f"{name}.want.npy", tensor.cpu().numpy())
 
 
-def in_child(module, job):
+def on_device(module, job, answers):
+    """In this process, which ends where the device was left unusable."""
+    import torch
+
+    try:
+        launch(module, job)
+        return "ok"
+    except Exception as error:
+        answer = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        answers.write(answer + "\n")
+        answers.flush()
+        os._exit(1)
+    return answer
+
+
+def in_child(module, job, answers):
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -213,7 +234,8 @@ def main():
     except BaseException as error:
         module, reason = None, f"not imported: {type(error).__name__}: {error}".replace("\n", " ")[:300]
     for line in sys.stdin:
-        answers.write((in_child(module, json.loads(line)) if module else reason) + "\n")
+        run = in_child if INTERPRETS else on_device
+        answers.write((run(module, json.loads(line), answers) if module else reason) + "\n")
         answers.flush()
 
 
