@@ -102,7 +102,7 @@ DelayedProduct delayLast(scf::ForOp loop, tt::DotOp first, DelayedProduct carrie
       await.setPendingAttr(b.getI32IntegerAttr(1));
   // Last in the round, behind what is added up of the product that is awaited first.
   b.setInsertionPoint(yield);
-  auto share = ShareOp::create(b, made.getLoc(), sumOfLeft(last), carried.buffer);
+  auto share = ShareOp::create(b, made.getLoc(), carried.sum, carried.buffer);
   share->setAttr(inOrderName, b.getUnitAttr());
   auto awaited = AwaitProductsOp::create(b, made.getLoc(), sums.getType(), made.getD(),
                                          b.getI32IntegerAttr(0));

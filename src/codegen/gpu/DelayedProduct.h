@@ -28,8 +28,8 @@ inline constexpr llvm::StringLiteral inOrderName = "ttgpu.in_order";
 /// the copy that the right one lies in.
 struct DelayedProduct {
   unsigned sums = 0, left = 0;
-  mlir::Value buffer = {};  ///< what the left operand is added up to goes there
-  tt::DotOp product = {}; ///< in the loop
+  mlir::Value sum = {}, buffer = {}; ///< what the left operand is added up to, and where it goes
+  tt::DotOp product = {};            ///< in the loop
 };
 
 /// What a round adds the elements of a product's left operand up to before it narrows them; null

@@ -122,9 +122,9 @@ public:
         shareZeros(b, one.buffer);
     }
     if (delays) {
-      Value sum = sumOfLeft(loop.getYieldedValues()[*handedOn].getDefiningOp<tt::DotOp>());
-      auto type = BufferType::get(b.getContext(), 1, tileOf(sum), 0);
-      buffers.push_back(AllocSharedOp::create(b, loc, type));
+      delayed.sum = sumOfLeft(loop.getYieldedValues()[*handedOn].getDefiningOp<tt::DotOp>());
+      auto type = BufferType::get(b.getContext(), 1, tileOf(delayed.sum), 0);
+      buffers.push_back(delayed.buffer = AllocSharedOp::create(b, loc, type));
     }
     if (llvm::any_of(staged, isBox)) {
       auto type = BarriersType::get(b.getContext(), stages);
@@ -414,7 +414,8 @@ private:
     else if (!products.empty())
       runBesideCopies(products.front(), copies);
     if (delays)
-      delayed = delayLast(piped, products.front(), {*handedOn, ofDelayed, buffers.back()});
+      delayed = delayLast(piped, products.front(),
+                          {*handedOn, ofDelayed, delayed.sum, delayed.buffer});
     else if (handedOn)
       handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))
