@@ -176,6 +176,9 @@ graph::Program tracePython(const ModelRequest &request, const ModelMessages &mes
 graph::Program replayArchive(const ModelRequest &request, const ModelMessages &messages) {
   ModelRequest fixed = request;
   fixed.paths.clear();
+  // Operators may have a kernel for each kind of device.
+  if (!request.kernels.empty())
+    fixed.device.clear();
   fixed.kernels.clear();
   fixed.strict = false;
   fixed.hostSteps = fixed.hostMemory = std::nullopt;

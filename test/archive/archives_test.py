@@ -128,6 +128,46 @@ def check_missing(folder):
     assert "example::twice(Tensor x, SymInt n) -> Tensor: an operator of the model's own" in said, said
 
 
+TWICE = """
+import torch
+import triton
+import triton.language as tl
+from torch.library import triton_op, wrap_triton
+
+
+@triton.jit
+def twice_kernel(x, out, n, size, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < size) * n, mask=at < size)
+
+
+@triton_op("example::twice", mutates_args={})
+def twice(x: torch.Tensor, n: int) -> torch.Tensor:
+    out = torch.empty_like(x)
+    wrap_triton(twice_kernel)[(triton.cdiv(x.numel(), 64),)](x, out, n, x.numel(), BLOCK=64)
+    return out
+
+
+@twice.register_kernel("cpu")
+def twice_on_cpu(x, n):
+    return x * n
+"""
+
+
+def check_kernels(folder):
+    """The operators' own file; what it has for each kind of device is chosen by --device where nothing is compiled."""
+    (folder / "ops.py").write_text(TWICE)
+    words = (DATA / "missing.pt2", "--kernels", folder / "ops.py")
+    assert "no edges" in pellucid("explain", *words)
+    said = pellucid("explain", *words, "--device", "cuda")
+    assert "twice_kernel" in said, said
+    said = pellucid("explain", DATA / "missing.pt2", "--device", "cuda", fails=True)
+    assert "--device: error: is for Python models" in said, said
+    package = folder / "kernels.plc"
+    pellucid("compile", *words, "-o", package, "--target", "cpu:x86-64-v3")
+    assert not json.loads(pellucid("inspect", package, "--json"))["launches"]
+
+
 def check_damage(folder):
     """One line, wherever the file was cut."""
     whole = (DATA / "net.pt2").read_bytes()
@@ -149,6 +189,7 @@ def main():
                 check_cases(folder, archive)
         check_state(folder)
         check_missing(folder)
+        check_kernels(folder)
         check_verbs(folder)
         check_damage(folder)
     print(f"{len(archives)} archives")
