@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, COMPOSITES = ROOT / "docs/archives.md", sorted((ROOT / "src/trace/torch").glob("aten*.py"))
@@ -128,7 +129,7 @@ def check_missing(folder):
     assert "example::twice(Tensor x, SymInt n) -> Tensor: an operator of the model's own" in said, said
 
 
-TWICE = """
+GELU = """
 import torch
 import triton
 import triton.language as tl
@@ -136,36 +137,51 @@ from torch.library import triton_op, wrap_triton
 
 
 @triton.jit
-def twice_kernel(x, out, n, size, BLOCK: tl.constexpr):
+def gelu_kernel(x, out, size, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + at, tl.load(x + at, mask=at < size) * n, mask=at < size)
+    value = tl.load(x + at, mask=at < size)
+    tl.store(out + at, 0.5 * value * (1 + tl.erf(value * 0.7071067811865476)), mask=at < size)
 
 
-@triton_op("example::twice", mutates_args={})
-def twice(x: torch.Tensor, n: int) -> torch.Tensor:
+@triton_op("example::gelu", mutates_args={})
+def gelu(x: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
-    wrap_triton(twice_kernel)[(triton.cdiv(x.numel(), 64),)](x, out, n, x.numel(), BLOCK=64)
+    wrap_triton(gelu_kernel)[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
     return out
 
 
-@twice.register_kernel("cpu")
-def twice_on_cpu(x, n):
-    return x * n
+@gelu.register_kernel("cpu")
+def gelu_on_cpu(x):
+    return torch.nn.functional.gelu(x)
 """
 
 
 def check_kernels(folder):
-    """The operators' own file; what it has for each kind of device is chosen by --device where nothing is compiled."""
-    (folder / "ops.py").write_text(TWICE)
-    words = (DATA / "missing.pt2", "--kernels", folder / "ops.py")
+    """Operators of the archive's own, with a function for the CPU beside the kernel: which of them it is, --device says where nothing is compiled."""
+    (folder / "ops.py").write_text(GELU)
+    archive, package = folder / "own.pt2", folder / "own.plc"
+    with zipfile.ZipFile(DATA / "net.pt2") as whole, zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as own:
+        for info in whole.infolist():
+            content = whole.read(info)
+            if info.filename.endswith("models/model.json"):
+                graph = json.loads(content)
+                node = next(n for n in graph["graph_module"]["graph"]["nodes"] if n["target"] == "torch.ops.aten.gelu.default")
+                node["target"], node["inputs"] = "torch.ops.example.gelu.default", [{**node["inputs"][0], "name": "x"}]
+                content = json.dumps(graph).encode()
+            own.writestr(info.filename, content)
+    words = (archive, "--kernels", folder / "ops.py")
     assert "no edges" in pellucid("explain", *words)
-    said = pellucid("explain", *words, "--device", "cuda")
-    assert "twice_kernel" in said, said
-    said = pellucid("explain", DATA / "missing.pt2", "--device", "cuda", fails=True)
+    assert "gelu_kernel" in pellucid("explain", *words, "--device", "cuda")
+    said = pellucid("explain", DATA / "net.pt2", "--device", "cuda", fails=True)
     assert "--device: error: is for Python models" in said, said
-    package = folder / "kernels.plc"
-    pellucid("compile", *words, "-o", package, "--target", "cpu:x86-64-v3")
-    assert not json.loads(pellucid("inspect", package, "--json"))["launches"]
+    arrays = np.load(DATA / "net.npz")
+    np.save(folder / "x.npy", arrays["0.in.0"])
+    for text in (GELU, GELU[: GELU.index("@gelu.reg")]):
+        (folder / "ops.py").write_text(text)
+        pellucid("compile", *words, "-o", package, "--target", "cpu:x86-64-v3")
+        assert ("gelu_kernel" in pellucid("inspect", package, "--json")) == ("register_kernel" not in text)
+        pellucid("run", package, "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "y.npy")
+        np.testing.assert_allclose(np.load(folder / "y.npy"), arrays["0.out.0"], rtol=1e-5, atol=1e-5)
 
 
 def check_damage(folder):

@@ -31,8 +31,8 @@ std::optional<std::string> recordedEdges(const std::string &path) {
 
 void printEdges(const nlohmann::json &report) {
   if (report["edges"].empty())
-    std::puts("no edges: the program launches no kernel of the user's, so there is none whose "
-              "neighbours could become part of it");
+    std::puts("no edges: the program launches no kernel of the user's that takes or gives what "
+              "another operator makes or takes");
   for (const auto &edge : report["edges"])
     std::printf("%-10s %s -> %s: %s\n", edge["fused"].get<bool>() ? "fused" : "not fused",
                 edge["from"].get_ref<const std::string &>().c_str(),
