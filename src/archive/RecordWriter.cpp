@@ -54,7 +54,8 @@ Bytes &common(Bytes &header, uint32_t crc32, uint64_t bytes, const std::string &
 } // namespace
 
 void RecordWriter::add(const std::string &name, std::span<const uint8_t> bytes) {
-  Entry entry{root + "/" + name, bytes.size(), file.size(), package::crc32InPieces(bytes)};
+  Entry entry{root.empty() ? name : root + "/" + name, bytes.size(), file.size(),
+              package::crc32InPieces(bytes)};
   std::vector<uint8_t> extra;
   if (entry.bytes >= most32)
     extra = wideNumbers({entry.bytes, entry.bytes});

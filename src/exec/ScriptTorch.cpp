@@ -41,6 +41,7 @@ const char *const tritonTestingSource =
     ;
 const char *const numpySource =
 #include "exec/torch/numpy.py.inc"
+#include "exec/torch/numpy_files.py.inc"
     ;
 const char *const pytestSource =
 #include "exec/torch/pytest.py.inc"

@@ -240,7 +240,8 @@ std::optional<Value> Iterator::getAttr(Interpreter &, std::string_view attribute
     return Value(self->generator ? self->generator->name() : "<genexpr>");
   if (attribute == "send")
     return native("send", "value", [self, give](Interpreter &i, std::vector<Value> &a) {
-      if (!self->suspension && !a[0].isNone())
+      // One that is over stops, whatever it is sent.
+      if (!self->suspension && self->producer && !a[0].isNone())
         i.raise("TypeError", "can't send non-None value to a just-started generator");
       i.state().sent = a[0];
       return give(i, self);

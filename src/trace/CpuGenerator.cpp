@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <future>
 #include <limits>
@@ -547,17 +548,81 @@ void CpuGenerator::pass(const Entry &entry) {
     state = {MersenneTwister(entry.draw.range), {}};
   else if (entry.draw.kind == HostDraw::Kind::Return)
     state = *log[entry.draw.mark].before;
+  else if (entry.draw.kind == HostDraw::Kind::Set)
+    state = *entry.before;
   else if (entry.draw.kind != HostDraw::Kind::Mark)
     Filler(state, entry.draw).pass();
 }
 
-DrawnValues CpuGenerator::valuesOf(size_t index) {
+void CpuGenerator::advance(size_t index) {
   for (; known < index; ++known) {
     Entry &entry = log[known];
     if (entry.draw.kind == HostDraw::Kind::Mark || !entry.handle.expired())
       entry.before = state;
     pass(entry);
   }
+}
+
+namespace {
+
+// Of CPUGeneratorImplState: the seed, how many words are left, whether there is a seed, the next
+// word, 624 words of 64 bits, three doubles of which the second is the normal number that is not
+// given yet, whether it is there, and the same of a float, which is never there.
+constexpr size_t leftAt = 8, seededAt = 12, nextAt = 16, wordsAt = 24, normalAt = 24 + 624 * 8 + 8,
+                 hasNormalAt = normalAt + 16;
+
+template <typename T> void put(std::span<uint8_t> bytes, size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+template <typename T> T taken(std::span<const uint8_t> bytes, size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+} // namespace
+
+std::array<uint8_t, CpuGenerator::stateBytes> CpuGenerator::save() {
+  advance(log.size());
+  std::array<uint8_t, stateBytes> bytes{};
+  size_t place = state.engine.place();
+  put(bytes, 0, lastSeed);
+  put(bytes, leftAt, static_cast<int32_t>(place == 624 ? 1 : 625 - place));
+  put(bytes, seededAt, int32_t(1));
+  put(bytes, nextAt, static_cast<uint64_t>(place));
+  for (size_t i = 0; i < 624; ++i)
+    put(bytes, wordsAt + 8 * i, static_cast<uint64_t>(state.engine.words()[i]));
+  if (state.nextNormal) {
+    put(bytes, normalAt, *state.nextNormal);
+    put(bytes, hasNormalAt, int32_t(1));
+  }
+  return bytes;
+}
+
+bool CpuGenerator::restore(std::span<const uint8_t> bytes) {
+  if (bytes.size() != stateBytes && bytes.size() != stateBytes - 8)
+    return false;
+  auto left = taken<int32_t>(bytes, leftAt);
+  auto next = taken<uint64_t>(bytes, nextAt);
+  if (left < 1 || left > 624 || next > 624 || (left > 1 && next != 625u - unsigned(left)))
+    return false;
+  std::array<uint32_t, 624> words;
+  for (size_t i = 0; i < 624; ++i)
+    words[i] = static_cast<uint32_t>(taken<uint64_t>(bytes, wordsAt + 8 * i));
+  State given{MersenneTwister(0), {}};
+  given.engine.set(words, left == 1 ? 624 : next);
+  if (taken<int32_t>(bytes, hasNormalAt) & 0xff)
+    given.nextNormal = taken<double>(bytes, normalAt);
+  HostDraw draw;
+  draw.kind = HostDraw::Kind::Set;
+  log.push_back({draw, {}, std::move(given)});
+  lastSeed = taken<uint64_t>(bytes, 0);
+  return true;
+}
+
+DrawnValues CpuGenerator::valuesOf(size_t index) {
+  advance(index);
   // What is asked for as it is drawn is drawn once.
   if (known == index) {
     ++known;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace pellucid::trace {
@@ -26,6 +27,12 @@ public:
   }
   void skip(uint64_t count);
   void fill(uint32_t *out, size_t count);
+  const std::array<uint32_t, 624> &words() const { return state; }
+  size_t place() const { return position; } ///< of the next word; 624 where all are used
+  void set(const std::array<uint32_t, 624> &words, size_t place) {
+    state = words;
+    position = place;
+  }
 
 private:
   void twist();
@@ -51,6 +58,7 @@ struct HostDraw {
     Seed, ///< manual_seed(range)
     Mark, ///< the state here can be returned to
     Return,
+    Set, ///< the state is one that came from elsewhere
   };
   Kind kind = Kind::Uniform;
   DataType dtype = DataType::Float32;
@@ -97,6 +105,12 @@ public:
   size_t mark();
   void returnTo(size_t mark);
 
+  /// The state as PyTorch's get_rng_state() lays it out.
+  static constexpr size_t stateBytes = 5056;
+  std::array<uint8_t, stateBytes> save();
+  /// False for bytes that are no state.
+  bool restore(std::span<const uint8_t> bytes);
+
 private:
   struct State {
     MersenneTwister engine;
@@ -111,6 +125,7 @@ private:
   class Filler;
 
   DrawnValues valuesOf(size_t index);
+  void advance(size_t index);
   void pass(const Entry &entry);
 
   uint64_t lastSeed;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
-#include "graph/FakeRules.h"
-#include "trace/DeviceDraws.h"
+#include "host/ByteString.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
@@ -692,6 +691,24 @@ void addTorchRandom(h::NativeModules &modules, Tracer &tracer) {
       stream.stream->returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
       return h::Value();
     });
+    add("_return_to", "stream, mark",
+        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+          refuseInProgram(tracer, i, "a generator's state");
+          streamOf(i, a).returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
+          return h::Value();
+        });
+    add("_save", "stream", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a generator's state");
+      auto bytes = streamOf(i, a).save();
+      return h::Value(std::make_shared<h::ByteString>(std::string(bytes.begin(), bytes.end())));
+    });
+    add("_restore", "stream, data",
+        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+          refuseInProgram(tracer, i, "a generator's state");
+          const std::string &data = *a[1].as<h::ByteString>()->bytes;
+          return h::Value(streamOf(i, a).restore(
+              {reinterpret_cast<const uint8_t *>(data.data()), data.size()}));
+        });
     source->globals->set("default_generator",
                          interpreter.call(*source->globals->find("_begin"), h::CallArgs()));
     for (const auto &[name, value] : source->globals->items())

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 namespace pellucid::trace {
@@ -100,6 +101,46 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
   return self ? inFormatOf(interpreter, name, *self, result) : result;
 }
 
+namespace {
+
+/// torch.special: functions of torch under its names for them, and what ATen has of them alone.
+std::optional<h::Value> specialFunction(h::Interpreter &interpreter, std::string_view name) {
+  static const std::map<std::string_view, std::string_view> ofTorch = {
+      {"digamma", "digamma"},
+      {"erf", "erf"},
+      {"erfc", "erfc"},
+      {"erfinv", "erfinv"},
+      {"exp2", "exp2"},
+      {"expit", "sigmoid"},
+      {"expm1", "expm1"},
+      {"gammaln", "lgamma"},
+      {"i0", "i0"},
+      {"log1p", "log1p"},
+      {"log_softmax", "log_softmax"},
+      {"logit", "logit"},
+      {"logsumexp", "logsumexp"},
+      {"multigammaln", "mvlgamma"},
+      {"polygamma", "polygamma"},
+      {"psi", "digamma"},
+      {"round", "round"},
+      {"sinc", "sinc"},
+      {"softmax", "softmax"},
+      {"xlogy", "xlogy"},
+  };
+  static const std::set<std::string_view> ofAten = {
+      "entr",     "erfcx", "i0e",   "i1",      "i1e", "modified_bessel_i0", "modified_bessel_i1",
+      "log_ndtr", "ndtr",  "ndtri", "xlog1py", "zeta"};
+  h::Value torch = interpreter.importModule("torch");
+  if (auto it = ofTorch.find(name); it != ofTorch.end())
+    return interpreter.getAttr(torch, std::string(it->second));
+  if (!ofAten.count(name))
+    return std::nullopt;
+  h::Value aten = interpreter.getAttr(interpreter.getAttr(torch, "ops"), "aten");
+  return interpreter.getAttr(aten, "special_" + std::string(name));
+}
+
+} // namespace
+
 void addTorchComposites(h::NativeModules &modules) {
   modules.add("torch._pellucid_composites", [](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
@@ -115,6 +156,14 @@ void addTorchComposites(h::NativeModules &modules) {
     module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
       if (!name.starts_with("_") && isPytorchName("torch.return_types", name))
         return i.call(compositeNamed(i, "_return_class"), {h::Value(name)});
+      return next ? next(i, name) : std::nullopt;
+    };
+  });
+  modules.add("torch.special", [](h::Interpreter &, h::Module &module) {
+    auto next = module.fallback;
+    module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
+      if (auto found = specialFunction(i, name))
+        return found;
       return next ? next(i, name) : std::nullopt;
     };
   });

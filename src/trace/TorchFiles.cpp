@@ -11,7 +11,7 @@
 #include "support/OutputFile.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
-#include "trace/TorchTraining.h"
+#include "trace/TensorFiles.h"
 
 #include <cstring>
 #include <map>
@@ -22,6 +22,39 @@ namespace pellucid::trace {
 using namespace graph;
 namespace h = pellucid::host;
 using Bound = std::vector<h::Value>;
+
+h::Value tensorOfValues(Tracer &tracer, h::Interpreter &interpreter, const ConcreteTensor &given) {
+  if (tracer.recorder) {
+    ConcreteTensor dense = given;
+    dense.data = given.dense();
+    int64_t stride = 1;
+    for (size_t d = dense.shape.size(); d-- > 0; stride *= dense.shape[d])
+      dense.strides[d] = stride;
+    return tensorValue(tracer, tracer.recorder->tensorOf(dense));
+  }
+  Initializer listed{Initializer::Kind::Listed, 0, {}};
+  auto values = given.dense();
+  for (int64_t i = 0; i < given.numel(); ++i) {
+    const std::byte *at = values.get() + i * byteSize(given.dtype);
+    listed.values.push_back(realAt(given.dtype, at));
+    if (given.dtype == DataType::Int64) {
+      int64_t whole;
+      std::memcpy(&whole, at, sizeof whole);
+      listed.integers.push_back(whole);
+    }
+  }
+  std::vector<Expr> shape(given.shape.begin(), given.shape.end());
+  return tensorValue(tracer, tracer.unbound(TensorType(given.dtype, shape), std::move(listed)));
+}
+
+ConcreteTensor valuesOf(Tracer &tracer, h::Interpreter &interpreter, TensorObject &tensor,
+                        const char *function) {
+  if (!tracer.recorder || !tracer.recorder->isRecording())
+    interpreter.refuse(std::string(function) +
+                       " writes what a tensor holds, which is only known when the program runs; "
+                       "return the tensor");
+  return tracer.recorder->valuesOf(tensor.tensor, interpreter.location());
+}
 
 namespace {
 
@@ -60,31 +93,6 @@ std::shared_ptr<const package::MappedFile> openFile(h::Interpreter &interpreter,
 
 // ---- reading
 // -------------------------------------------------------------------------------------------------
-
-/// A tensor of the values: of the script's, or one that a module of a trace begins with.
-h::Value tensorOfValues(Tracer &tracer, h::Interpreter &interpreter, const ConcreteTensor &given) {
-  if (tracer.recorder) {
-    ConcreteTensor dense = given;
-    dense.data = given.dense();
-    int64_t stride = 1;
-    for (size_t d = dense.shape.size(); d-- > 0; stride *= dense.shape[d])
-      dense.strides[d] = stride;
-    return tensorValue(tracer, tracer.recorder->tensorOf(dense));
-  }
-  Initializer listed{Initializer::Kind::Listed, 0, {}};
-  auto values = given.dense();
-  for (int64_t i = 0; i < given.numel(); ++i) {
-    const std::byte *at = values.get() + i * byteSize(given.dtype);
-    listed.values.push_back(realAt(given.dtype, at));
-    if (given.dtype == DataType::Int64) {
-      int64_t whole;
-      std::memcpy(&whole, at, sizeof whole);
-      listed.integers.push_back(whole);
-    }
-  }
-  std::vector<Expr> shape(given.shape.begin(), given.shape.end());
-  return tensorValue(tracer, tracer.unbound(TensorType(given.dtype, shape), std::move(listed)));
-}
 
 class Loader {
 public:
@@ -292,15 +300,6 @@ h::Value load(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
 
 // ---- writing
 // -------------------------------------------------------------------------------------------------
-
-ConcreteTensor valuesOf(Tracer &tracer, h::Interpreter &interpreter, TensorObject &tensor,
-                        const char *function) {
-  if (!tracer.recorder || !tracer.recorder->isRecording())
-    interpreter.refuse(std::string(function) +
-                       " writes what a tensor holds, which is only known when the program runs; "
-                       "return the tensor");
-  return tracer.recorder->valuesOf(tensor.tensor, interpreter.location());
-}
 
 class Saver {
 public:

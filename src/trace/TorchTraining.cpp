@@ -3,6 +3,7 @@
 #include "trace/TorchTraining.h"
 
 #include "trace/EagerRecorder.h"
+#include "trace/TensorFiles.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
 
@@ -46,6 +47,7 @@ void addPart(h::NativeModules &modules, const std::string &package, const std::s
 void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   addTrainingState(modules, tracer);
   addTorchFiles(modules, tracer);
+  addTensorBytes(modules, tracer);
   modules.add("torch.optim", [&tracer](h::Interpreter &interpreter, h::Module &module) {
     auto source =
         fillFromSource(interpreter, module, "optim", std::string(optimSource) + moreOptimSource);

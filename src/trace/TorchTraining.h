@@ -10,7 +10,5 @@ namespace pellucid::trace {
 void addTorchTraining(host::NativeModules &modules, Tracer &tracer);
 /// What TrainingState.cpp runs in the host language.
 void addTrainingState(host::NativeModules &modules, Tracer &tracer);
-/// torch.save, torch.load and safetensors.torch.
-void addTorchFiles(host::NativeModules &modules, Tracer &tracer);
 
 } // namespace pellucid::trace

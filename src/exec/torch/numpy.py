@@ -5,6 +5,7 @@ import math
 import random as _python_random
 
 import torch
+from torch import _pellucid_bytes as _bytes
 
 # Functions of those names here are arrays'.
 _max, _min, _all, _any, _abs, _round = max, min, all, any, abs, round
@@ -619,7 +620,11 @@ class ndarray:
         return repeat(self, repeats, axis)
 
     def tobytes(self):
-        raise NotImplementedError("numpy.ndarray.tobytes: scripts have no bytes")
+        return _bytes.elements(self._t)
+
+    def tofile(self, fid, sep="", format="%s"):
+        _only("ndarray.tofile", sep=(sep, ""), format=(format, "%s"))
+        _write(fid, self.tobytes())
 
     def __neg__(self):
         return _result(-self._t)

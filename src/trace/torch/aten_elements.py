@@ -120,8 +120,9 @@ def _angle(self):
 
 @_aten("aten::logaddexp2(Tensor self, Tensor other) -> Tensor")
 def _logaddexp2(self, other):
-    top = torch.maximum(self, other)
-    return torch.where(self == other, self + 1.0, top + torch.log2(1.0 + torch.exp2(-torch.abs(self - other))))
+    # As logaddexp: half of the slope for each where they are the same.
+    apart = torch.where(self == other, 0.0, self - other)
+    return torch.maximum(self, other) + torch.log2(1.0 + torch.exp2(-torch.abs(apart)))
 
 
 @_aten("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor")

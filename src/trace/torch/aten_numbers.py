@@ -35,7 +35,9 @@ def _log_gamma(x):
     t = y + 7.5
     value = 0.5 * math.log(2 * math.pi) + (y + 0.5) * torch.log(t) - t + torch.log(series)
     # Near its zeros at 1 and 2 the sum above cancels; the values there are small, and so is what is lost.
-    below = math.log(math.pi) - torch.log(torch.abs(torch.sin(math.pi * (x - torch.floor(x))))) - value
+    # Where nothing is mirrored the sine may be 0, and what is not chosen would have a slope that is no number.
+    turn = torch.where(mirrored, x - torch.floor(x), 0.5)
+    below = math.log(math.pi) - torch.log(torch.abs(torch.sin(math.pi * turn))) - value
     result = torch.where(mirrored, below, value)
     pole = (x <= 0) & (x == torch.floor(x))
     return torch.where(pole | torch.isinf(x), float("inf"), result)
@@ -66,7 +68,8 @@ def _digamma_of(x):
     z = 1.0 / (y * y)
     tail = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))))
     total = total + torch.log(y) - 0.5 / y - tail
-    angle = math.pi * (x - torch.floor(x))
+    turn = x - torch.floor(x)
+    angle = math.pi * torch.where(negative & (turn != 0), turn, 0.5)
     result = torch.where(negative, total - math.pi * torch.cos(angle) / torch.sin(angle), total)
     whole = (x < 0) & (x == torch.floor(x))
     result = torch.where(whole, float("nan"), result)
@@ -170,7 +173,7 @@ def _erfinv(self):
         # By the smaller tail, which keeps the digits of what lies near 1.
         found = -torch.sign(inner) * _inverse_normal((1.0 - torch.abs(inner)) / 2.0) / math.sqrt(2.0)
         found = torch.where(torch.abs(inner) < 1e-8, inner * (math.sqrt(math.pi) / 2), found)
-        return torch.where(inside, found, torch.where(torch.abs(y) == 1, y * float("inf"), float("nan")))
+        return torch.where(inside, found, y * torch.where(inside, 1.0, torch.where(torch.abs(y) == 1, float("inf"), float("nan"))))
 
     return _in_double(function)(self)
 

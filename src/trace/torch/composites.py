@@ -221,7 +221,12 @@ def less(input, other):
 
 
 def logsigmoid(input):
-    return torch.clamp(input, max=0) - torch.log1p(torch.exp(-torch.abs(input)))
+    return torch.clamp(input, max=0) - torch.log1p(torch.exp(_minus_size(input)))
+
+
+def _minus_size(x):
+    """-abs(x) with a slope of -1 at 0, where that of abs is none: what it stands in has a slope there."""
+    return torch.where(x < 0, x, -x)
 
 
 def glu(input, dim=-1):
@@ -312,7 +317,7 @@ def selu(input, inplace=False):
 def celu(input, alpha=1.0, inplace=False):
     if inplace:
         return torch.celu_(input, alpha)
-    return torch.clamp(input, min=0) + torch.clamp(alpha * torch.expm1(input / alpha), max=0)
+    return torch.ops.aten.elu(input, alpha, 1.0, 1.0 / alpha)
 
 
 def hardshrink(input, lambd=0.5):
@@ -346,12 +351,14 @@ def logit(input, eps=None):
 
 
 def logaddexp(input, other):
-    top = torch.maximum(input, other)
-    return torch.where(input == other, input + math.log(2.0), top + torch.log1p(torch.exp(-torch.abs(input - other))))
+    # Infinities of one sign are no distance apart; at 0 both have half of the slope, by `maximum`.
+    apart = torch.where(input == other, 0.0, input - other)
+    return torch.maximum(input, other) + torch.log1p(torch.exp(-torch.abs(apart)))
 
 
 def xlogy(input, other):
-    return torch.where(torch.isnan(other), other, torch.where(input == 0, 0.0, input * torch.log(other)))
+    # Nothing times a logarithm that is no number is nothing; its slope is the logarithm where there is one.
+    return input * torch.log(torch.where((input == 0) & ((other <= 0) | (other == float("inf"))), 1.0, other))
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
@@ -656,7 +663,9 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 def erfinv(input):
     # A rational start in each range, then two steps of Newton's method.
-    y = input if input.is_floating_point() else input.to(torch.get_default_dtype())
+    whole = input if input.is_floating_point() else input.to(torch.get_default_dtype())
+    end = torch.abs(whole) == 1.0
+    y = torch.where(end, 0.0, whole)
     z = y * y
     middle = y * (((-0.140543331 * z + 0.914624893) * z - 1.645349621) * z + 0.886226899)
     middle = middle / ((((0.012229801 * z - 0.329097515) * z + 1.442710462) * z - 2.118377725) * z + 1.0)
@@ -666,4 +675,4 @@ def erfinv(input):
     x = torch.where(torch.abs(y) <= 0.7, middle, tail)
     for _ in range(2):
         x = x - (torch.erf(x) - y) / (1.1283791670955126 * torch.exp(-x * x))
-    return torch.where(torch.abs(y) == 1.0, y * float("inf"), x)
+    return torch.where(end, whole * torch.where(end, float("inf"), 1.0), x)

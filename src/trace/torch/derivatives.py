@@ -68,13 +68,13 @@ _moves("ceil.default", "floor.default", "round.default", "sign.default", "trunc.
 _of(
     "clamp.Tensor",
     node="ClampBackward0",
-    self=lambda grad, self, min, max: torch.where(_inside(self, min, max), grad, 0.0),
-    min=lambda grad, self, min, max: torch.where((self < min) if max is None else ((self < min) & (min < max)), grad, 0.0),
-    max=lambda grad, self, min, max: torch.where((self > max) if min is None else ((self > max) | (max < min)), grad, 0.0),
+    self=lambda grad, self, min, max: _of_clamped(grad, self, min, max),
+    min=lambda grad, self, min, max: _of_lower(grad, self, min, max),
+    max=lambda grad, self, min, max: _of_upper(grad, self, min, max),
 )
 _of("clamp.default", node="ClampBackward1", self=lambda grad, self, min, max: torch.where(_inside(self, min, max), grad, 0.0))
-_of("clamp_max.default", self=lambda grad, self, max: torch.where(self <= max, grad, 0.0))
-_of("clamp_min.default", self=lambda grad, self, min: torch.where(self >= min, grad, 0.0))
+_of("clamp_max.default", self=lambda grad, self, max: torch.where(self < max, grad, 0.0))
+_of("clamp_min.default", self=lambda grad, self, min: torch.where(self > min, grad, 0.0))
 _of("cos.default", self=lambda grad, self: grad * -torch.sin(self))
 _of("cosh.default", self=lambda grad, self: grad * torch.sinh(self))
 _of("div.Tensor", self=lambda grad, other: grad / other, other=lambda grad, self, other: -grad * ((self / other) / other))
@@ -101,13 +101,13 @@ _of("log1p.default", self=lambda grad, self: grad / (self + 1))
 _of("log2.default", self=lambda grad, self: grad / (self * math.log(2.0)))
 _of(
     "maximum.default",
-    self=lambda grad, self, other: _share(grad, self == other, self > other),
-    other=lambda grad, self, other: _share(grad, self == other, self < other),
+    self=lambda grad, self, other: _share(grad, self == other, self < other),
+    other=lambda grad, self, other: _share(grad, self == other, self > other),
 )
 _of(
     "minimum.default",
-    self=lambda grad, self, other: _share(grad, self == other, self < other),
-    other=lambda grad, self, other: _share(grad, self == other, self > other),
+    self=lambda grad, self, other: _share(grad, self == other, self > other),
+    other=lambda grad, self, other: _share(grad, self == other, self < other),
 )
 _of("mul.Tensor", self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
 _of("mul.Scalar", node="MulBackward1", self=lambda grad, other: grad * other)
@@ -150,14 +150,35 @@ def _or_zero(gradient, where):
 
 
 def _inside(self, low, high):
+    """A bound itself is outside, as PyTorch has it since 2.15."""
     if low is None:
-        return self <= high
-    return self >= low if high is None else (self >= low) & (self <= high)
+        return self < high
+    return self > low if high is None else (self > low) & (self < high)
 
 
-def _share(grad, equal, wins):
-    """Halves where both are the same."""
-    return torch.where(equal, grad * 0.5, torch.where(wins, grad, 0.0))
+def _share(grad, equal, loses):
+    """Halves where both are the same; of NaN each has all."""
+    return torch.where(loses, 0.0, torch.where(equal, grad * 0.5, grad))
+
+
+def _of_clamped(grad, self, low, high):
+    if low is None:
+        return _share(grad, self == high, self > high)
+    if high is None:
+        return _share(grad, self == low, self < low)
+    return _share(grad, (self == low) != (self == high), (self < low) | (self > high) | (high < low))
+
+
+def _of_lower(grad, self, low, high):
+    if high is None:
+        return _share(grad, self == low, self > low)
+    return torch.where((self < low) & (low <= high), grad, torch.where((self == low) & (low < high), grad * 0.5, 0.0))
+
+
+def _of_upper(grad, self, low, high):
+    if low is None:
+        return _share(grad, self == high, self < high)
+    return torch.where((self > high) | (high < low), grad, torch.where((self == high) & (low < high), grad * 0.5, 0.0))
 
 
 def _of_power(grad, self, exponent):
@@ -239,7 +260,7 @@ def _of_silu(grad, self):
 # --- reductions
 
 _of("amax.default", "amin.default", self=lambda grad, self, dim, keepdim, result: _of_extremes(grad, self, dim, keepdim, result))
-_of("max.default", "min.default", node=None, self=lambda grad, self, result: _of_extremes(grad, self, [], True, result))
+_of("max.default", "min.default", node=None, self=lambda grad, self, result: _of_chosen_values(grad, self, result))
 _of("logsumexp.default", self=lambda grad, self, dim, keepdim, result: _of_logsumexp(grad, self, dim, keepdim, result))
 _moves("sum.default", self=lambda grad, self_sizes: grad.expand(self_sizes))
 _moves("sum.dim_IntList", node="SumBackward1", self=lambda grad, self_sizes, dim, keepdim: _unreduced(grad, dim, keepdim, len(self_sizes)).expand(self_sizes))
@@ -290,7 +311,14 @@ def _of_extremes(grad, self, dim, keepdim, result):
     dims = _dims(dim, self.dim())
     equal = self == _unreduced(result, dim, keepdim, self.dim())
     count = torch.sum(equal, dims, True) if dims else 1
-    return torch.where(equal, _unreduced(grad, dim, keepdim, self.dim()) / count, 0.0)
+    # Where NaN is the largest, nothing equals it: 0 / 0, as in PyTorch.
+    return torch.where(equal, _unreduced(grad, dim, keepdim, self.dim()), 0.0) / count
+
+
+def _of_chosen_values(grad, self, result):
+    """Shared by all that are the same as the one of all elements that was chosen, NaN among them."""
+    equal = (self == result) | (torch.isnan(self) & torch.isnan(result))
+    return torch.where(equal, grad / torch.sum(equal), 0.0)
 
 
 def _others(x, dim):

@@ -244,3 +244,20 @@ def pellucid_multinomial(input, num_samples, replacement, generator):
     sums = torch.cumsum(wide, -1)
     drawn = torch.rand(list(input.shape[:-1]) + [num_samples], dtype=torch.float64, generator=generator)
     return ((sums / sums[..., -1:]).unsqueeze(-2) < drawn.unsqueeze(-1)).sum(-1)
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    from torch import _pellucid_bytes
+
+    like = torch.empty(0, dtype=dtype)
+    size, data = like.element_size(), bytes(buffer)
+    if not data or not 0 <= offset < len(data):
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(data)} bytes) minus 1")
+    if count < 0:
+        if (len(data) - offset) % size:
+            raise ValueError(f"buffer length ({len(data) - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+        count = (len(data) - offset) // size
+    if offset + count * size > len(data):
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({len(data)} bytes)")
+    made = _pellucid_bytes.tensor(data[offset:offset + count * size], like, [count])
+    return made.requires_grad_() if requires_grad else made

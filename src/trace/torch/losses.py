@@ -97,12 +97,14 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     distance = torch.abs(input - target)
     if beta == 0:
         return _reduced(distance, reduction)
-    return _reduced(torch.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+    near = torch.where(distance < beta, distance, 0.0)
+    return _reduced(torch.where(distance < beta, 0.5 * near * near / beta, distance - 0.5 * beta), reduction)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0):
     distance = torch.abs(input - target)
-    return _reduced(torch.where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta)), reduction)
+    near = torch.where(distance <= delta, distance, 0.0)
+    return _reduced(torch.where(distance <= delta, 0.5 * near * near, delta * (distance - 0.5 * delta)), reduction)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -111,15 +113,26 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. Please ensure they have the same size.")
     torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "all elements of input should be between 0 and 1")
     torch._check_all(torch.logical_and(target >= 0, target <= 1), "RuntimeError", "all elements of target should be between 0 and 1")
-    losses = -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
+    if not input.requires_grad:
+        losses = _of_probabilities(input, target)
+        return _reduced(losses if weight is None else losses * weight, reduction)
+    # PyTorch's slope is (input - target) / (input * (1 - input)) with a divisor of at least 1e-12.
+    fixed = input.detach()
+    end = fixed * (1 - fixed) < 1e-12
+    sloped = _of_probabilities(fixed, target) + (input - fixed) * ((fixed - target.detach()) * 1e12)
+    losses = torch.where(end, sloped, _of_probabilities(torch.where(end, 0.5, input), target))
     return _reduced(losses if weight is None else losses * weight, reduction)
+
+
+def _of_probabilities(input, target):
+    return -(target * torch.log(input).clamp(min=-100) + (1 - target) * torch.log(1 - input).clamp(min=-100))
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
     reduction = _reduction(size_average, reduce, reduction)
     if torch._is_script() and list(input.shape) != list(target.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    below = torch.log1p(torch.exp(-torch.abs(input))) + torch.clamp(-input, min=0)
+    below = torch.log1p(torch.exp(_minus_size(input))) + torch.clamp(-input, min=0)
     if pos_weight is not None:
         below = below * (1 + (pos_weight - 1) * target)
     losses = (1 - target) * input + below

@@ -230,8 +230,8 @@ class _Convolution(Module):
             raise ValueError(f"padding_mode must be one of {{'zeros', 'reflect', 'replicate', 'circular'}}, but got padding_mode='{padding_mode}'")
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
-        if padding_mode != "zeros" and (transposed or isinstance(padding, str)):
-            raise ValueError(f"padding_mode='{padding_mode}' takes numbers as padding, and no transposed convolution")
+        if transposed and padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = self._each(kernel_size)
@@ -253,8 +253,12 @@ class _Convolution(Module):
         if self.padding_mode == "zeros":
             return function(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
         sides = []
-        for amount in reversed(self.padding):
-            sides += [amount, amount]
+        for d in reversed(range(self._spatial)):
+            if self.padding == "same":
+                whole = self.dilation[d] * (self.kernel_size[d] - 1)
+                sides += [whole // 2, whole - whole // 2]
+            else:
+                sides += [0, 0] if self.padding == "valid" else [self.padding[d], self.padding[d]]
         padded = F.pad(input, sides, mode=self.padding_mode)
         return function(padded, self.weight, self.bias, self.stride, (0,) * self._spatial, self.dilation, self.groups)
 

@@ -2,6 +2,8 @@
 """torch.optim. Counts of steps are tensors and what follows from them is computed in float64 tensors, as PyTorch computes it in
 Python's floats: a step reads no tensor, so that it is the same program at every turn. One tensor at a time; `foreach`, `fused` and
 `capturable` choose among PyTorch's ways to compute the same numbers."""
+import warnings
+
 import torch
 from collections import OrderedDict as _OrderedDict
 from collections import defaultdict as _defaultdict
@@ -148,7 +150,11 @@ class Optimizer:
             raise ValueError("some parameters appear in more than one parameter group")
         ids = [id(p) for p in param_group["params"]]
         if len(set(ids)) != len(ids):
-            raise ValueError("some parameters appear more than once in one parameter group")
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
         self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none=True):

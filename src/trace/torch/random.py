@@ -3,7 +3,7 @@
 
 
 class _State:
-    """What get_state() gives: a place in a generator's stream."""
+    """What get_state() gives in a file that is traced: a place in a generator's stream."""
 
     def __init__(self, stream, mark):
         self.stream, self.mark = stream, mark
@@ -46,12 +46,26 @@ class Generator:
         raise NotImplementedError("seed() takes a seed from the system, which is another one in every trace; use manual_seed()")
 
     def get_state(self):
-        return _State(self._stream, _mark(self._stream))
+        """In a script the bytes that PyTorch has for it, so that files with them go both ways."""
+        import torch
+        from torch import _pellucid_bytes
+
+        if not torch._is_script():
+            return _State(self._stream, _mark(self._stream))
+        data = _save(self._stream)
+        return _pellucid_bytes.tensor(data, torch.empty(0, dtype=torch.uint8), [len(data)])
 
     def set_state(self, new_state):
-        if not isinstance(new_state, _State) or not _are_same(new_state.stream, self._stream):
-            raise NotImplementedError("a generator's state from elsewhere; set_state() takes what get_state() of the same generator gave")
-        _return_to(self._stream, new_state.mark)
+        import torch
+        from torch import _pellucid_bytes
+
+        if isinstance(new_state, _State) and new_state.stream is self._stream:
+            _return_to(self._stream, new_state.mark)
+            return self
+        if not isinstance(new_state, torch.Tensor) or new_state.dtype != torch.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if not _restore(self._stream, _pellucid_bytes.elements(new_state)):
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size 5056 or a CPUGeneratorImplStateLegacy of size 5048 but found the input RNG state size to be {new_state.numel()}")
         return self
 
 
@@ -104,11 +118,9 @@ class fork_rng:
 
     def __enter__(self):
         if self.enabled:
-            self.generators = [default_generator] + (_of_devices() if self.devices is None else [_of_device(f"cuda:{d}" if isinstance(d, int) else d) for d in self.devices])
-            self.states = [generator.get_state() for generator in self.generators]
+            self.mark = _mark(default_generator._stream)
 
     def __exit__(self, *exception):
         if self.enabled:
-            for generator, state in zip(self.generators, self.states):
-                generator.set_state(state)
+            _return_to(default_generator._stream, self.mark)
         return False
