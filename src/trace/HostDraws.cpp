@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/HostDraws.h"
 
+#include "graph/FakeRules.h"
 #include "host/ByteString.h"
+#include "trace/DeviceDraws.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <unordered_set>
@@ -181,8 +184,7 @@ h::Value newTensorLike(const TensorObject &like, h::Interpreter &interpreter, Ho
   Tracer &tracer = like.tracer;
   const TensorType &type = like.tensor.type;
   std::vector<Expr> strides = preservedStrides(type, tracer.symbols());
-  if (strides == contiguousStrides(type.shape) ||
-      drawingDevice(tracer, like.tensor.storage.get()))
+  if (strides == contiguousStrides(type.shape) || drawingDevice(tracer, like.tensor.storage.get()))
     return newTensor(tracer, interpreter, std::move(draw), generator, &like);
   // The dims from the outermost in memory, and where each of the tensor's is among them.
   std::vector<size_t> order(type.rank());
@@ -691,24 +693,34 @@ void addTorchRandom(h::NativeModules &modules, Tracer &tracer) {
       stream.stream->returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
       return h::Value();
     });
-    add("_return_to", "stream, mark",
-        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
-          refuseInProgram(tracer, i, "a generator's state");
-          streamOf(i, a).returnTo(static_cast<size_t>(i.toInt64(a[1], "a state")));
-          return h::Value();
-        });
-    add("_save", "stream", [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
+    // A device's is its seed and its offset, as PyTorch has them.
+    add("_save", "stream", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
       refuseInProgram(tracer, i, "a generator's state");
-      auto bytes = streamOf(i, a).save();
-      return h::Value(std::make_shared<h::ByteString>(std::string(bytes.begin(), bytes.end())));
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      std::string data;
+      if (stream.onDevice) {
+        uint64_t state[] = {stream.onDevice->seed, stream.onDevice->offset};
+        data.assign(reinterpret_cast<const char *>(state), sizeof state);
+      } else {
+        auto bytes = stream.stream->save();
+        data.assign(bytes.begin(), bytes.end());
+      }
+      return h::Value(std::make_shared<h::ByteString>(std::move(data)));
     });
-    add("_restore", "stream, data",
-        [&tracer, streamOf](h::Interpreter &i, std::vector<h::Value> &a) {
-          refuseInProgram(tracer, i, "a generator's state");
-          const std::string &data = *a[1].as<h::ByteString>()->bytes;
-          return h::Value(streamOf(i, a).restore(
-              {reinterpret_cast<const uint8_t *>(data.data()), data.size()}));
-        });
+    add("_restore", "stream, data", [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
+      refuseInProgram(tracer, i, "a generator's state");
+      const GeneratorStream &stream = streamIn(i, a[0]);
+      const std::string &data = *a[1].as<h::ByteString>()->bytes;
+      if (!stream.onDevice)
+        return h::Value(
+            stream.stream->restore({reinterpret_cast<const uint8_t *>(data.data()), data.size()}));
+      uint64_t state[2];
+      if (data.size() != sizeof state)
+        return h::Value(false);
+      std::memcpy(state, data.data(), sizeof state);
+      *stream.onDevice = {state[0], state[1], stream.onDevice->index};
+      return h::Value(true);
+    });
     source->globals->set("default_generator",
                          interpreter.call(*source->globals->find("_begin"), h::CallArgs()));
     for (const auto &[name, value] : source->globals->items())

@@ -59,12 +59,14 @@ class Generator:
         import torch
         from torch import _pellucid_bytes
 
-        if isinstance(new_state, _State) and new_state.stream is self._stream:
+        if isinstance(new_state, _State) and _are_same(new_state.stream, self._stream):
             _return_to(self._stream, new_state.mark)
             return self
         if not isinstance(new_state, torch.Tensor) or new_state.dtype != torch.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if not _restore(self._stream, _pellucid_bytes.elements(new_state)):
+            if str(self._device) != "cpu":
+                raise RuntimeError("RNG state is wrong size")
             raise RuntimeError(f"Expected a CPUGeneratorImplState of size 5056 or a CPUGeneratorImplStateLegacy of size 5048 but found the input RNG state size to be {new_state.numel()}")
         return self
 
@@ -118,9 +120,11 @@ class fork_rng:
 
     def __enter__(self):
         if self.enabled:
-            self.mark = _mark(default_generator._stream)
+            self.generators = [default_generator] + (_of_devices() if self.devices is None else [_of_device(f"cuda:{d}" if isinstance(d, int) else d) for d in self.devices])
+            self.marks = [_mark(generator._stream) for generator in self.generators]
 
     def __exit__(self, *exception):
         if self.enabled:
-            _return_to(default_generator._stream, self.mark)
+            for generator, mark in zip(self.generators, self.marks):
+                _return_to(generator._stream, mark)
         return False

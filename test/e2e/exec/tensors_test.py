@@ -41,6 +41,12 @@ class Tensors(unittest.TestCase):
     def test_launches(self):
         self.same("launches", "--device", "cuda=cpu")
 
+    def test_slopes(self):
+        self.same("slopes")
+
+    def test_states_and_files(self):
+        self.same("states_and_files")
+
     def test_scalars(self):
         self.same("scalars")
 
