@@ -6,21 +6,11 @@
 #include "codegen/gpu/MatrixUnits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace pellucid::ttgpu {
-
-/// What the round adds the number to, scaled, if that is all that it is for.
-static Value withOwnSum(Value sum) {
-  Operation *user = sum.hasOneUse() ? *sum.user_begin() : nullptr;
-  bool adds = isa_and_present<arith::AddFOp, math::FmaOp>(user) && user->hasOneUse() &&
-              user->getBlock() == sum.getParentBlock() &&
-              isa<scf::YieldOp>(*user->user_begin());
-  return adds ? user->getResult(0) : sum;
-}
 
 Value sumOfLeft(tt::DotOp last) {
   Operation *narrowed = last.getA().getDefiningOp();
@@ -31,7 +21,7 @@ Value sumOfLeft(tt::DotOp last) {
         reduce && reduce->getNumResults() == 1 && reduce->getBlock() == last->getBlock() &&
         isa<RankedTensorType>(reduce->getResult(0).getType()) &&
         codegen::elementTypeOf(reduce->getResult(0).getType()).isF32())
-      return withOwnSum(reduce->getResult(0));
+      return reduce->getResult(0);
   return {};
 }
 

@@ -174,15 +174,22 @@ private:
     return text + (mask.empty() ? ")" : ", mask=" + mask + ", other=0)");
   }
 
+  /// The blocks that hold the diagonal end with the keys, too.
+  bool endsWhole() const {
+    return spec.causal && !spec.sharesRows && !isSplit && spec.tiles.rows % spec.tiles.keys == 0 &&
+           spec.keys.isConstant() && *spec.keys.constant() % spec.tiles.keys == 0;
+  }
+
   std::string precision() const { return ", input_precision=\"ieee\", out_dtype=" + compute + ")"; }
 
   void emitRound(bool masked) {
+    bool isCut = masked && !endsWhole();
     writer.line("at = start + n");
     // The mask comes from memory while the scores are computed.
     if (!spec.mask.empty())
       writer.line("given = " + loadMask(masked));
     for (const Columns &columns : keyColumns) {
-      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, masked) + ")");
+      writer.line("kt = tl.trans(" + loadBlock("kb", spec.key, columns, spec.width, isCut) + ")");
       writer.line("s = tl.dot(q" + columns.index + (columns.begin == 0 ? ", kt" : ", kt, s") +
                   precision());
     }
@@ -197,7 +204,7 @@ private:
     emitSoftmax();
     for (const Columns &columns : valueColumns) {
       std::string acc = "acc" + columns.index;
-      writer.line("vt = " + loadBlock("vb", spec.value, columns, spec.valueWidth, masked));
+      writer.line("vt = " + loadBlock("vb", spec.value, columns, spec.valueWidth, isCut));
       writer.line(acc + " = tl.dot(p.to(vt.dtype), vt, " + acc + " * alpha[:, None]" + precision());
     }
     writer.line("m = top");
