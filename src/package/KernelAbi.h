@@ -26,6 +26,10 @@ struct KernelContext {
   void *printState;
 };
 
+/// Of a kernel's scratch memory, if it has any: the first bytes, which nothing is written to. Masked
+/// loads and stores without an active lane go there, so their pages should be present.
+inline constexpr uint64_t safeScratchBytes = 4096;
+
 /// Runs programs [first, last) of the linearised grid (x fastest: id = x + grid[0] * (y + grid[1] *
 /// z)). `arguments` is the packed struct below, `scratch` at least the record's scratch bytes,
 /// 64-byte aligned, private to the call. Returns 0, or the failure code also stored in `context`.

@@ -28,7 +28,7 @@ bool CpuLaunch::enter() {
   size_t bytes = prepared.variant->executable->scratchBytes;
   if (isGuarded())
     return guardedScratch().allocate(bytes, options->guard, scratchAlignment);
-  return threadScratch().reserve(bytes);
+  return threadScratch().reserve(bytes, package::safeScratchBytes);
 }
 
 /// Pieces are made for few threads and may be long: between parts of some milliseconds the call's

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace pellucid::runtime;
@@ -39,6 +40,21 @@ TEST(HostMemory, LargeBlocksComeBack) {
   releaseHost(first, bytes);
   EXPECT_EQ(allocateHost(bytes - 100), first) << "a little less finds the same block";
   releaseHost(first, bytes - 100);
+}
+
+// A kernel's masked-off lanes read and write there, which brings no page.
+TEST(HostMemory, TheFirstBytesOfScratchAreInMemory) {
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (size_t bytes : {size_t(4096), size_t(300001), size_t(1) << 20, size_t(9) << 20}) {
+    HostBlock scratch;
+    ASSERT_TRUE(scratch.reserve(bytes, 4096));
+    auto first = reinterpret_cast<uintptr_t>(scratch.data());
+    for (uintptr_t at : {first, first + 4095}) {
+      unsigned char isPresent = 0;
+      ASSERT_EQ(mincore(reinterpret_cast<void *>(at / page * page), page, &isPresent), 0);
+      EXPECT_EQ(isPresent & 1, 1) << bytes;
+    }
+  }
 }
 
 // A step of training frees hundreds at once, and the next one asks for them again.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/common/LaneEvaluator.h"
+#include "package/KernelAbi.h"
 
 #include "mlir/IR/Operation.h"
 
@@ -13,8 +14,8 @@ namespace pellucid::codegen {
 /// offsets are known when the whole kernel is emitted and patched in then.
 class ScratchMemory {
 public:
-  /// Reads from masked-off elements are redirected to this many bytes at the start.
-  static constexpr uint64_t safeBytes = 4096;
+  /// What masked-off elements read and write is redirected to this many bytes at the start.
+  static constexpr uint64_t safeBytes = package::safeScratchBytes;
 
   ScratchMemory(CodeBuilder &builder, llvm::Value *base) : b(builder), base(base) {}
 
