@@ -5,6 +5,7 @@
 #include "trace/Autocast.h"
 #include "trace/Dispatch.h"
 #include "trace/EagerRecorder.h"
+#include "trace/GradientNames.h"
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
 #include "trace/HostScalars.h"
@@ -294,8 +295,10 @@ h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string
       if (auto result = withNumbersAsOperands(tracer, interpreter, name, args))
         return *result;
     }
-    if (hasTensors(args))
-      return recordAten(tracer, interpreter, name, args);
+    if (hasTensors(args)) {
+      NamedGradients named(name, args);
+      return named(recordAten(tracer, interpreter, name, args));
+    }
     AskedDevice none(tracer, interpreter, nullptr);
     return placedAs(interpreter, recordAten(tracer, interpreter, name, args), std::nullopt);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of operators: what their formulas need is kept, and the formulas are called later.
 #include "trace/Derivatives.h"
+#include "trace/GradientNames.h"
 #include "trace/Gradients.h"
 #include "trace/OperatorCall.h"
 #include "trace/TensorCalls.h"
@@ -49,7 +50,9 @@ public:
   FormulaNode(Tracer &t, h::Interpreter &i, const Derivative &d)
       : TensorNode(t, i), derivative(d) {}
 
-  std::string name() const override { return derivative.name; }
+  std::string name() const override { return shown.empty() ? derivative.name : shown; }
+  /// PyTorch's name of the whole call, of which this is the last operator.
+  std::string shown;
 
   std::vector<h::Value> apply(h::Interpreter &interpreter,
                               std::vector<h::Value> gradients) override {
@@ -462,6 +465,11 @@ void noteResults(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall
     if (!isCut)
       linkView(*result.as<TensorObject>(), operands, results.size() > 1);
   noteCall(tracer, interpreter, call, args, results);
+}
+
+void showGradientAs(TensorObject &tensor, const std::string &title) {
+  if (auto *node = dynamic_cast<FormulaNode *>(tensor.meta->source.node.get()))
+    node->shown = title;
 }
 
 void rehomeResults(autograd::Node &node, const TracedTensor &from, const TracedTensor &self) {

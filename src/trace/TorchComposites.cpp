@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/Autocast.h"
+#include "trace/GradientNames.h"
 #include "trace/MemoryFormats.h"
 #include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
@@ -90,6 +91,7 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
     forEachTensor(value, look);
   for (const auto &[key, value] : args.keywords)
     forEachTensor(value, look);
+  NamedGradients named(name, args);
   h::Value first = args.positional.empty() ? h::Value() : args.positional.front();
   h::Value result = interpreter.call(function, std::move(args));
   forEachTensor(result, [&](TensorObject &object) {
@@ -98,7 +100,7 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
       tensor.storage->stridesKnown = known && tensor.type.isContiguous(object.tracer.symbols());
   });
   auto *self = first.as<TensorObject>();
-  return self ? inFormatOf(interpreter, name, *self, result) : result;
+  return named(self ? inFormatOf(interpreter, name, *self, result) : result);
 }
 
 namespace {

@@ -27,7 +27,8 @@ class Generator:
     def device(self):
         import torch
 
-        return torch.device(self._device)
+        device = torch.device(self._device)
+        return torch.device("cuda", torch.cuda.current_device()) if device.type == "cuda" and device.index is None else device
 
     def manual_seed(self, seed):
         _seed(self._stream, seed)
