@@ -84,6 +84,10 @@ Value *EagerRecorder::baseFor(const std::shared_ptr<TracedStorage> &storage,
   using Kind = Initializer::Kind;
   storage->constructed = tracer.constructing;
   addresses.settle(*storage);
+  if (nested && &(tracer.regions.empty() ? *tracer.current : *tracer.regions.front().outside) !=
+                    &tracer.program.main)
+    throw DiagnosticError(where, "a tensor that was made outside, or of listed values, cannot be "
+                                 "used inside of an operator; pass it as an argument");
   if (nested)
     return nested->capture(storage);
   const Initializer &initializer = storage->initializer;

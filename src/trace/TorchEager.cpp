@@ -2,6 +2,7 @@
 // What torch has for scripts alone: functions that answer from the values of tensors.
 #include "trace/EagerRecorder.h"
 #include "trace/HostDraws.h"
+#include "trace/PytorchNames.h"
 #include "trace/TensorCalls.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchLinalg.h"
@@ -101,8 +102,10 @@ void addEagerModules(h::NativeModules &modules, Tracer &tracer) {
                                     }));
     auto next = module.fallback;
     module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
-      if (auto function = eagerFunction(i, name))
-        return function;
+      // Some are methods of tensors alone.
+      if (isPytorchName("torch", name) || isInOurText(i.location()))
+        if (auto function = eagerFunction(i, name))
+          return function;
       return next ? next(i, name) : std::nullopt;
     };
     module.globals->set(

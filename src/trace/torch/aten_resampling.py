@@ -91,6 +91,11 @@ def _repeats(size, out, scale):
 
 
 def _nearest(input, rank, output_size, scales):
+    # One place that stands for all is copied, too.
+    return _nearest_places(input, rank, output_size, scales).contiguous()
+
+
+def _nearest_places(input, rank, output_size, scales):
     lead, sizes = list(input.shape[:-rank]), list(input.shape[-rank:])
     repeats = [_repeats(size, out, scale) for size, out, scale in zip(sizes, output_size, scales)]
     if rank > 1 and all(isinstance(size, int) for size in sizes) and all(count > 0 for count in repeats):

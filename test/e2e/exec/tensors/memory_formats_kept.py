@@ -44,7 +44,6 @@ operators = {
     "batch_norm in training": lambda x: F.batch_norm(x, shift.clone(), scale.clone(), scale, shift, training=True),
     "instance_norm": lambda x: F.instance_norm(x, eps=1.0),
     "group_norm": lambda x: F.group_norm(x, 1, scale[: x.shape[1]], shift[: x.shape[1]]),
-    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:]),
     "local_response_norm": lambda x: F.local_response_norm(x, 2),
     "normalize": lambda x: F.normalize(x),
     "relu": lambda x: F.relu(x),
@@ -108,11 +107,9 @@ operators = {
 }
 for kind, x in images.items():
     for name, run in operators.items():
-        try:
-            made = run(x)
-        except (RuntimeError, ValueError) as error:
-            print(kind, name, type(error).__name__)
+        if x.shape[1] != 3 and ("conv" in name or name.startswith("batch_norm")) or x.shape[2] == 1 and name == "instance_norm":
             continue
+        made = run(x)
         tell(f"{kind} {name}", *(made if isinstance(made, tuple) else (made,)))
 
 boxes = torch.randn(2, 3, 4, 5, 6).contiguous(memory_format=last3d)
