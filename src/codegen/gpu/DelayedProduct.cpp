@@ -44,8 +44,8 @@ static std::optional<SmallVector<Operation *>> computedOf(Value sums, tt::DotOp 
 }
 
 bool mayStartLate(tt::DotOp last, tt::DotOp first, Value sums) {
-  return first->isBeforeInBlock(last) && first->getBlock() == last->getBlock() &&
-         sumOfLeft(last) && computedOf(sums, last);
+  return first->isBeforeInBlock(last) && first->getBlock() == last->getBlock() && sumOfLeft(last) &&
+         computedOf(sums, last);
 }
 
 Value zerosLike(OpBuilder &b, Value tile) {
@@ -62,8 +62,8 @@ void shareZeros(OpBuilder &b, Value buffer) {
 /// `operand` is read from a buffer, behind transpositions; the same of another copy.
 static Value ofCopy(OpBuilder &b, Value operand, Value copy) {
   if (auto trans = operand.getDefiningOp<tt::TransOp>())
-    return tt::TransOp::create(b, trans.getLoc(), trans.getType(),
-                               ofCopy(b, trans.getSrc(), copy), trans.getOrderAttr());
+    return tt::TransOp::create(b, trans.getLoc(), trans.getType(), ofCopy(b, trans.getSrc(), copy),
+                               trans.getOrderAttr());
   auto read = operand.getDefiningOp<ReadSharedOp>();
   return ReadSharedOp::create(b, read.getLoc(), read.getTile().getType(), read.getBuffer(), copy);
 }

@@ -48,3 +48,16 @@ tt.func public @computed(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %a: tens
   %e = tt.dot %x, %z, %zero, inputPrecision = tf32 : tensor<64x64xf32> * tensor<64x32xf32> -> tensor<64x32xf32>
   tt.return %d, %e : tensor<64x32xf32>, tensor<64x32xf32>
 }
+
+// -----
+
+// f64 has matrix units on sm_90: tiles of 16 by 8 over 8 and more. Smaller ones are added up in a loop.
+// CHECK-LABEL: @doubles
+// CHECK:       tt.dot {{.*}}#ttgpu.unit<warp>{{.*}} tensor<64x16xf64>
+// CHECK:       tt.dot {{.*}}#ttgpu.unit<none>{{.*}} tensor<64x4xf64>
+tt.func public @doubles(%a: tensor<64x16xf64>, %b: tensor<16x32xf64>, %c: tensor<64x4xf64>, %d: tensor<4x32xf64>) -> (tensor<64x32xf64>, tensor<64x32xf64>) {
+  %zero = arith.constant dense<0.0> : tensor<64x32xf64>
+  %x = tt.dot %a, %b, %zero : tensor<64x16xf64> * tensor<16x32xf64> -> tensor<64x32xf64>
+  %y = tt.dot %c, %d, %zero : tensor<64x4xf64> * tensor<4x32xf64> -> tensor<64x32xf64>
+  tt.return %x, %y : tensor<64x32xf64>, tensor<64x32xf64>
+}

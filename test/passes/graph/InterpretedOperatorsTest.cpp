@@ -23,6 +23,84 @@ TEST_F(InterpretedOperators, rowsOfAllLengths) {
     }
 }
 
+/// Too long to be held, of any number of elements: vectors begin in front of a row.
+TEST_F(InterpretedOperators, longRowsBeginAnywhere) {
+  for (DataType type : {f32, bf16})
+    for (int64_t length : {32771, 33000})
+      onDevice(boundOf(type) * 2, [&] {
+        Value *x = tensor(type, {3, length}, 2);
+        values(0).set(Shape{1, 0}, -HUGE_VAL);
+        values(0).set(Shape{2, length - 1}, 3);
+        return std::vector{one("aten.softmax.int", {x, -1}), one("aten.log_softmax.int", {x, -1})};
+      });
+  for (int64_t length : {8193, 9003})
+    onDevice(2e-5, [&] {
+      Value *x = tensor(f32, {5, length}, 2), *y = tensor(f32, {5, length}, 2);
+      Value *sum = one("aten.add.Tensor", {x, y});
+      return std::vector{one("aten.logsumexp.default", {x, List{1}}),
+                         one("aten.var.correction", {sum, List{1}})};
+    });
+}
+
+/// Columns and rows that take several rounds, or more threads.
+TEST_F(InterpretedOperators, longColumns) {
+  for (const Shape &shape : std::vector<Shape>{{600, 40}, {257, 33}, {1030, 5}})
+    onDevice(4e-6, [&] {
+      Value *x = tensor(f32, shape, 2);
+      return std::vector{one("aten.softmax.int", {x, 0}), one("aten.log_softmax.int", {x, 0})};
+    });
+  onDevice(2e-5, [&] {
+    Value *x = tensor(f32, {2, 16389}, 2), *w = tensor(f32, {16389});
+    return std::vector{one("aten.layer_norm.default", {x, List{16389}, w, w, 0.01})};
+  });
+}
+
+/// A program holds the row and looks for the place once: the first of equal ones, the first NaN.
+TEST_F(InterpretedOperators, placesInRowsThatAreHeld) {
+  for (int64_t length : {1025, 1500, 4096, 8192})
+    for (DataType type : {f32, bf16, i64, i8})
+      for (double special : {nan, HUGE_VAL, -HUGE_VAL}) {
+        if (!isFloat(type) && !std::isnan(special))
+          continue;
+        onDevice(0, [&] {
+          Value *x = tensor(type, {3, length}, 3);
+          if (isFloat(type))
+            for (int64_t at : {length - 1, length / 2})
+              values(0).set(Shape{1, at}, special);
+          if (isFloat(type) && special < 0)
+            for (int64_t at = 0; at < length; ++at)
+              values(0).set(Shape{2, at}, special);
+          std::vector<Value *> results{one("aten.argmin.default", {x, 1})};
+          for (const char *target : {"aten.max.dim", "aten.min.dim"})
+            for (Value *result : two(call(target, {x, 1})))
+              results.push_back(result);
+          return results;
+        });
+      }
+}
+
+/// One number for each channel is computed in the launch that is scaled by it.
+TEST_F(InterpretedOperators, parametersOfChannels) {
+  Argument single(f32);
+  auto scaled = [&](bool isReadElsewhere) {
+    Value *x = tensor(f32, {2, 3, 32, 33}), *mean = tensor(f16, {3}), *var = tensor(f16, {3}, 1);
+    Value *wide = one("aten.to.dtype", {var, single});
+    Value *scale = one("aten.rsqrt.default", {one("aten.add.Scalar", {wide, 2.5})});
+    Value *shift = one("aten.mul.Tensor", {one("aten.to.dtype", {mean, single}), scale});
+    auto ofChannels = [&](Value *value) {
+      return one("aten.view.default", {value, List{1, 3, 1, 1}});
+    };
+    Value *y =
+        one("aten.add.Tensor", {one("aten.mul.Tensor", {x, ofChannels(scale)}), ofChannels(shift)});
+    return isReadElsewhere ? std::vector{y, scale} : std::vector{y};
+  };
+  for (bool isReadElsewhere : {false, true})
+    onDevice(4e-6, [&] { return scaled(isReadElsewhere); });
+  program = Program();
+  inputs.clear();
+  EXPECT_EQ(lower(scaled(false), hopper).size(), 1u);
+}
+
 TEST_F(InterpretedOperators, rowsOfAllStrides) {
   for (int64_t dim : {0, 1, 2})
     onBoth(4e-6,
