@@ -183,6 +183,21 @@ Value Annotation::value(Interpreter &interpreter) const {
   return annotationValue(interpreter, expr, scope);
 }
 
+/// A text in the place of a type is the type that it names there.
+static Value typeOfText(Interpreter &interpreter, Value given,
+                        const std::shared_ptr<Namespace> &globals) {
+  if (!given.isStr())
+    return given;
+  auto module = std::make_shared<Module>("<annotation>");
+  module->globals = globals;
+  return interpreter.evaluateText(
+      std::make_shared<SourceFile>("<annotation>", interpreter.str(given)), module);
+}
+
+Value Annotation::type(Interpreter &interpreter) const {
+  return typeOfText(interpreter, interpreter.evaluate(expr, scope), scope->globals);
+}
+
 std::string Annotation::kind() const {
   const syntax::Expr *base = &expr;
   if (auto *subscript = syntax::as<syntax::Subscript>(base))

@@ -228,14 +228,14 @@ def _special_xlog1py(self, other):
 def _bessel_series(x, odd, scaled):
     """I0 or I1 by its power series; beyond 20 by its asymptotic one."""
     size = torch.abs(x)
-    near = torch.clamp(size, max=20.0)
+    near = torch.where(size < 20.0, size, 20.0)
     quarter = near * near / 4.0
     term = near / 2.0 if odd else torch.ones_like(near)
     total = term
     for k in range(1, 60):
         term = term * quarter / (k * (k + 1.0) if odd else float(k * k))
         total = total + term
-    far = torch.clamp(size, min=20.0)
+    far = torch.where(size < 20.0, 20.0, size)
     order, series, part = 4.0 if odd else 0.0, torch.ones_like(far), torch.ones_like(far)
     for k in range(1, 20):
         part = part * -(order - (2.0 * k - 1.0) * (2.0 * k - 1.0)) / (8.0 * k * far)

@@ -296,6 +296,10 @@ class HalfNormal(TransformedDistribution):
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
+    def mode(self):
+        return torch.zeros_like(self.scale)
+
+    @property
     def variance(self):
         return self.scale.pow(2) * (1 - 2 / math.pi)
 
@@ -320,6 +324,10 @@ class HalfCauchy(TransformedDistribution):
     @property
     def mean(self):
         return torch.full(self._extended(()), math.inf, dtype=self.scale.dtype)
+
+    @property
+    def mode(self):
+        return torch.zeros_like(self.scale)
 
     @property
     def variance(self):
@@ -381,6 +389,10 @@ class Pareto(TransformedDistribution):
         return a * self.scale / (a - 1)
 
     @property
+    def mode(self):
+        return self.scale
+
+    @property
     def variance(self):
         a = self.alpha.clamp(min=2)
         return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
@@ -400,6 +412,10 @@ class Weibull(TransformedDistribution):
     @property
     def mean(self):
         return self.scale * torch.exp(torch.lgamma(1 + self.concentration.reciprocal()))
+
+    @property
+    def mode(self):
+        return self.scale * ((self.concentration - 1) / self.concentration) ** self.concentration.reciprocal()
 
     @property
     def variance(self):

@@ -386,6 +386,15 @@ class Dirichlet(Distribution):
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
         self._require(concentration > 0, "concentration", "IndependentConstraint(GreaterThan(lower_bound=0.0), 1)", concentration)
 
+    @property
+    def mode(self):
+        a = self.concentration
+        less = torch.clamp(a - 1, min=0.0)
+        inner = less / less.sum(-1, True)
+        # Where all are below 1, the most likely corner.
+        corner = torch.nn.functional.one_hot(inner.argmax(-1), a.shape[-1]).to(inner.dtype)
+        return torch.where((a < 1).all(-1, True), corner, inner)
+
     def rsample(self, sample_shape=()):
         _refuse_derivative("Dirichlet", self.concentration)
         a = self.concentration.detach().expand(self._extended(sample_shape))

@@ -116,10 +116,11 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if not input.requires_grad:
         losses = _of_probabilities(input, target)
         return _reduced(losses if weight is None else losses * weight, reduction)
-    # PyTorch's slope is (input - target) / (input * (1 - input)) with a divisor of at least 1e-12.
+    # PyTorch's slope is (input - target) / (input * (1 - input)) with a divisor of at least 1e-12, which is a float32.
+    least = 9.999999960041972e-13
     fixed = input.detach()
-    end = fixed * (1 - fixed) < 1e-12
-    sloped = _of_probabilities(fixed, target) + (input - fixed) * ((fixed - target.detach()) * 1e12)
+    end = fixed * (1 - fixed) < least
+    sloped = _of_probabilities(fixed, target) + (input - fixed) * ((fixed - target.detach()) / least)
     losses = torch.where(end, sloped, _of_probabilities(torch.where(end, 0.5, input), target))
     return _reduced(losses if weight is None else losses * weight, reduction)
 

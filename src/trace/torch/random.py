@@ -68,7 +68,7 @@ class Generator:
         if not _restore(self._stream, _pellucid_bytes.elements(new_state)):
             if str(self._device) != "cpu":
                 raise RuntimeError("RNG state is wrong size")
-            raise RuntimeError(f"Expected a CPUGeneratorImplState of size 5056 or a CPUGeneratorImplStateLegacy of size 5048 but found the input RNG state size to be {new_state.numel()}")
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size 5056 but found the input RNG state size to be {new_state.numel()}")
         return self
 
 
