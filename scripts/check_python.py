@@ -13,12 +13,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py"], ["hooks.py", "module_names.py", "nn.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
-            ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"],
+            ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"], ["numpy.py", "numpy_files.py"],
             ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_kl.py"],
             [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},
-    "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_seed_devices", "_initial_seed", "_offset", "_mark", "_are_same", "_return_to"},
+    "random.py": {"default_generator", "_new_stream", "_default_stream", "_seed", "_seed_devices", "_initial_seed", "_offset", "_mark", "_are_same", "_return_to", "_save", "_restore"},
     "inspect.py": {"_parameters", "_source"},
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control", "_values_are_known"},

@@ -44,6 +44,8 @@ public:
   std::string typeName() const override { return "annotation"; }
   /// Its value; its text below `from __future__ import annotations`.
   Value value(Interpreter &) const;
+  /// What typing.get_type_hints() says: the type that a text stands for, too.
+  Value type(Interpreter &) const;
   /// What it says without being evaluated: "ClassVar", "InitVar", "KW_ONLY" or anything else.
   std::string kind() const;
 

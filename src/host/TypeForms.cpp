@@ -272,15 +272,22 @@ Value hintsOf(Interpreter &interpreter, Bound &a) {
     for (const auto &base : cls->mro)
       order.insert(order.begin(), base.get());
     for (const Class *c : order) {
-      Value own = annotationsOf(interpreter, *c);
-      for (const auto &[name, type] : own.dictionary().items())
-        out.dictionary().set(name, asType(interpreter, type));
+      const Value *names = c->attributes.find("__annotations__");
+      const Dict raw = names && names->isDict() ? names->dictionary() : Dict();
+      for (const auto &[name, annotation] : raw.items()) {
+        auto *waiting = annotation.as<Annotation>();
+        out.dictionary().set(
+            name, asType(interpreter, waiting ? waiting->type(interpreter) : annotation));
+      }
     }
     return out;
   }
   Value own = interpreter.getAttr(a[0], "__annotations__");
+  auto *function = a[0].as<Function>();
   for (const auto &[name, type] : own.dictionary().items())
-    out.dictionary().set(name, asType(interpreter, type));
+    out.dictionary().set(
+        name,
+        asType(interpreter, function ? typeOfText(interpreter, type, function->globals) : type));
   return out;
 }
 

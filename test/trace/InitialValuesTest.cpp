@@ -182,7 +182,7 @@ TEST_F(InitialValues, refusals) {
   EXPECT_TRUE(has(inConstructor("torch.seed()"), "use manual_seed()"));
   EXPECT_TRUE(has(inConstructor("torch.Generator('cuda')"), "the generator of the CPU"));
   EXPECT_TRUE(
-      has(inConstructor("torch.set_rng_state(self.w)"), "a generator's state from elsewhere"));
+      has(inConstructor("torch.set_rng_state(self.w)"), "RNG state must be a torch.ByteTensor"));
   EXPECT_TRUE(has(inConstructor("nn.init.trunc_normal_(self.w, std=0.0)"), "a std above 0"));
   EXPECT_TRUE(
       has(inConstructor("F.dropout(self.w, 0.5)"), "is not supported where a module is made"));
