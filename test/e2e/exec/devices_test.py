@@ -269,6 +269,14 @@ print("done", y.is_cuda)
             "cuda=cpu",
         )
 
+    def test_a_move_is_noted_where_gradients_are(self):
+        """A tensor that requires none, or that is moved under no_grad(), comes as a leaf; others give theirs back."""
+        self.prints(
+            "import torch\nx = torch.ones(3, requires_grad=True)\ny = (x * 2).cuda()\nprint(y.requires_grad, y.is_leaf)\ny.sum().backward()\nprint(x.grad)\n"
+            "c = torch.ones(3).cuda()\nprint(c.requires_grad, c.grad_fn, c.is_leaf)\n"
+            "with torch.no_grad():\n    n = x.cuda()\nprint(n.requires_grad, n.is_leaf)\n",
+            "True False\ntensor([2., 2., 2.])\nFalse None True\nFalse True\n", "--device", "cuda=cpu", driver=False)
+
     def test_factories_in_what_is_traced(self):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "devices", "factories.py")
         done = subprocess.run([PROGRAM, "exec", "--device", "cuda=cpu", path], capture_output=True, text=True, timeout=900)
