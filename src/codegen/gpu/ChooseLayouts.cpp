@@ -412,24 +412,6 @@ private:
       constant.setValueAttr(cast<TypedAttr>(Attribute(elements.reshape(type))));
   }
 
-  /// The layout in which an operation reads the source of a result of `layout`.
-  static std::optional<Layout> layoutOfSource(Operation *op, Value operand, const Layout &layout) {
-    using Source = std::optional<Layout>;
-    ArrayRef<int64_t> shape = tileOf(operand).getShape();
-    return llvm::TypeSwitch<Operation *, Source>(op)
-        .Case<tt::ExpandDimsOp>(
-            [&](auto expand) -> Source { return layout.throughExpandDims(expand.getAxis()); })
-        .Case<tt::BroadcastOp>([&](auto) -> Source { return layout.throughBroadcast(shape); })
-        .Case<tt::TransOp>(
-            [&](auto trans) -> Source { return layout.throughTranspose(trans.getOrder()); })
-        .Case<tt::ReshapeOp>([&](auto) -> Source { return layout.throughReshape(shape); })
-        .Case<tt::JoinOp>(
-            [&](auto) -> Source { return layout.throughExpandDims(layout.rank() - 1); })
-        .Case<tt::SplitOp>([&](auto) -> Source { return layout.throughSplit(); })
-        .Case<tt::SplatOp>([&](auto) -> Source { return std::nullopt; })
-        .Default([&](Operation *) -> Source { return layout; });
-  }
-
   /// The computations as they were. What a product reads in place of shared memory stays.
   static void eraseComputations(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {

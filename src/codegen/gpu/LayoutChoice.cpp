@@ -470,6 +470,8 @@ static Value reductionBehind(Value value, Block *round, unsigned depth = 0) {
 
 // What a loop carries and no user in it has a wish for lies as the round's reduction gives it.
 Layout LayoutChoice::wanted(Value value) const {
+  if (auto layout = ofCarriedOperand(value))
+    return *layout;
   Asked asked;
   if (auto wish = askedOf(value, asked))
     return *wish;
@@ -531,7 +533,6 @@ Layout LayoutChoice::ofReduced(Value tile) const {
   return anchor(shape);
 }
 
-/// Computed from tiles in shared memory alone, so that it is there in every layout.
 static bool isReadFromShared(Value value, llvm::SmallDenseSet<Value, 16> &seen) {
   constexpr unsigned most = 64;
   Operation *op = value.getDefiningOp();
@@ -542,7 +543,7 @@ static bool isReadFromShared(Value value, llvm::SmallDenseSet<Value, 16> &seen) 
          llvm::all_of(
              op->getOperands(), [&](Value operand) { return isReadFromShared(operand, seen); });
 }
-static bool isReadFromShared(Value value) {
+bool isReadFromShared(Value value) {
   llvm::SmallDenseSet<Value, 16> seen;
   return isReadFromShared(value, seen);
 }

@@ -71,9 +71,15 @@ private:
   std::optional<Layout> askedOf(mlir::Value value, Asked &asked) const;
   /// The layout that one of them asks for; nullopt where it takes any.
   std::optional<Layout> wishOf(mlir::OpOperand &use, Asked &asked) const;
+  /// What a loop carries from a round's reading of shared memory, which any layout can have, lies
+  /// as the product needs it that the next round computes from it.
+  std::optional<Layout> ofCarriedOperand(mlir::Value value) const;
+  mlir::Value findOperand(mlir::Value value, llvm::SmallVectorImpl<mlir::OpOperand *> &way,
+                          llvm::SmallPtrSetImpl<mlir::Operation *> &seen) const;
   /// Where a value that is not computed at its use has been made.
   std::optional<Layout> ofHome(mlir::Value tile) const;
 
+  mutable bool asksForOperand = false; ///< what is carried may be what an operand is computed from
   TargetAttr target;
   tt::AxisAnalysis axes;
   struct Blocked {
@@ -95,6 +101,14 @@ private:
   /// Shapes of products by matrix units: tiles of these lie as the sums do.
   std::map<std::vector<int64_t>, Layout> products;
 };
+
+/// The layout in which an operation reads the source of a result of `layout`; nullopt where it
+/// reads no tile.
+std::optional<codegen::Layout> layoutOfSource(mlir::Operation *op, mlir::Value operand,
+                                              const codegen::Layout &layout);
+
+/// Computed from tiles in shared memory alone, so that it is there in every layout.
+bool isReadFromShared(mlir::Value value);
 
 /// Computed where it is used, in the layout of that use.
 bool isComputedAtUse(mlir::Operation *op);

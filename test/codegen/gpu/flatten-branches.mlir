@@ -38,10 +38,12 @@ tt.func public @rows(%out: !tt.ptr<f32>, %n: i32, %first: i1, %some: i1, %x: ten
 
 // Sides that store to different places: each under its own condition.
 // CHECK-LABEL: @different_places
-// CHECK:         %[[NOT:.*]] = arith.xori %[[C:.*]], %{{.*}}
+// CHECK:         %[[C:.*]] = arith.cmpi eq
 // CHECK:         tt.store %{{.*}}, %{{.*}}, %[[C]]
+// CHECK:         %[[NOT:.*]] = arith.xori %[[C]], %{{.*}}
 // CHECK:         tt.store %{{.*}}, %{{.*}}, %[[NOT]]
 // CHECK-NOT:     scf.if
+// CHECK:         tt.return
 tt.func public @different_places(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32, %v: f32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
