@@ -98,30 +98,6 @@ TEST_P(CudaPtx, IsAcceptedByPtxas) {
   EXPECT_EQ(ptxasRefusal(ptx), "");
 }
 
-// ptxas unrolls loops that count to their end and no others.
-TEST(CudaLoops, EndWhereTheIndexIsTheEnd) {
-  auto loopBy = [](const std::string &step) {
-    return ptxOf("tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %s: i32) {\n"
-                 "  %zero = arith.constant 0 : i32\n"
-                 "  %four = arith.constant 4 : i32\n"
-                 "  scf.for %i = %zero to %n step " +
-                     step +
-                     " : i32 {\n"
-                     "    %at = tt.addptr %p, %i : !tt.ptr<f32>, i32\n"
-                     "    %x = tt.load %at : !tt.ptr<f32>\n"
-                     "    %y = arith.addf %x, %x : f32\n"
-                     "    tt.store %at, %y : !tt.ptr<f32>\n"
-                     "  }\n"
-                     "  tt.return\n"
-                     "}\n",
-                 "k", "90");
-  };
-  std::string known = loopBy("%four"), unknown = loopBy("%s");
-  EXPECT_GT(countOf(known, "setp.ne.b32") + countOf(known, "setp.eq.b32"),
-            countOf(unknown, "setp.ne.b32") + countOf(unknown, "setp.eq.b32"));
-  EXPECT_EQ(countOf(known, "setp.gt.u32") + countOf(known, "setp.lt.u32"), 0);
-}
-
 TEST(CudaRefusals, NameTheOperation) {
   std::string ttir = fileText(PELLUCID_SOURCE_DIR "/test/codegen/differential/switches.ttir");
   EXPECT_NE(ptxOf(ttir, "switches", "80").find("'scf.index_switch' is not supported by the CUDA"),
@@ -149,7 +125,31 @@ std::string ptxOfFile(const std::string &name, uint32_t warps) {
   return ptxOf(ttir, symbolIn(ttir), "90", warps);
 }
 
-/// 1024 f32 on 128 threads: two accesses of 16 bytes per thread and operand, and single ones behind
+/// ptxas unrolls loops that count to their end and no others.
+TEST(CudaLoops, EndWhereTheIndexIsTheEnd) {
+  auto loopBy = [](const std::string &step) {
+    return ptxOf("tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %s: i32) {\n"
+                 "  %zero = arith.constant 0 : i32\n"
+                 "  %four = arith.constant 4 : i32\n"
+                 "  scf.for %i = %zero to %n step " +
+                     step +
+                     " : i32 {\n"
+                     "    %at = tt.addptr %p, %i : !tt.ptr<f32>, i32\n"
+                     "    %x = tt.load %at : !tt.ptr<f32>\n"
+                     "    %y = arith.addf %x, %x : f32\n"
+                     "    tt.store %at, %y : !tt.ptr<f32>\n"
+                     "  }\n"
+                     "  tt.return\n"
+                     "}\n",
+                 "k", "90");
+  };
+  std::string known = loopBy("%four"), unknown = loopBy("%s");
+  EXPECT_GT(countOf(known, "setp.ne.b32") + countOf(known, "setp.eq.b32"),
+            countOf(unknown, "setp.ne.b32") + countOf(unknown, "setp.eq.b32"));
+  EXPECT_EQ(countOf(known, "setp.gt.u32") + countOf(known, "setp.lt.u32"), 0);
+}
+
+// 1024 f32 on 128 threads: two accesses of 16 bytes per thread and operand, and single ones behind
 /// the mask.
 TEST(CudaVectors, SixteenBytesPerAccess) {
   std::string ptx = ptxOfFile("add", 4);
