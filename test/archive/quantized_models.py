@@ -60,7 +60,7 @@ class Rows(nn.Module):
 
 
 def images():
-    return Images(), (torch.randn(2, 3, 12, 12),)
+    return Images(), (torch.randn(2, 3, 16, 16),)  # means of 9 elements: of 4, halves of steps are common
 
 
 def words():
