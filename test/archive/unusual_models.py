@@ -78,7 +78,7 @@ class Weights(nn.Module):
         y = torch.where(self.bits, y, y * self.narrow + self.octets) + self.whole[:6, :6].sum(0) - self.tied[6:, 4:].sum(0) + self.gapped[1]
         y = self.inner["forward_"](self.inner["a_b"](y)) + torch.tensor([0.25, 1, 2, 3, 4, 5])
         self.calls += 1
-        self.cache[self.calls % 4] = y[0]
+        self.cache.index_copy_(0, (self.calls % 4).reshape(1), y[:1])
         self.last.copy_(y.mean(0) + self.last)
         into[:, 1:3].add_(y[:, :2])
         into.t_().mul_(2).t_()
