@@ -553,7 +553,10 @@ private:
                                   right->type.getAlong());
     handedOn = last->use_begin()->getOperandNumber();
     tt::DotOp first = byWarpgroups().front();
-    delays = count == 2 && first->getBlock() == loop.getBody() && addsAsItIs(first) &&
+    // A second warpgroup of the block multiplies meanwhile, and waits at the round's barrier.
+    constexpr unsigned warpsOfGroup = 4;
+    delays = target.getWarps() == warpsOfGroup && count == 2 &&
+             first->getBlock() == loop.getBody() && addsAsItIs(first) &&
              mayStartLate(last, first, loop.getRegionIterArg(*handedOn));
   }
 
