@@ -82,27 +82,27 @@ public:
     tracer.recorder->computeOn(device);
   }
 
-  /// `elements` of them one after another.
-  h::Value line(const HostDraw &draw, uint64_t elements, unsigned vector) {
+  /// A row-major tensor of them.
+  h::Value rows(const HostDraw &draw, const std::vector<int64_t> &shape, unsigned vector) {
+    auto elements = static_cast<uint64_t>(draw.numel());
     uint64_t width = isWide(draw) ? 2 : 4;
     Shares shares = elements ? sharesOf(elements, width, most) : Shares{0, 0};
     uint64_t before = generator.offset;
     generator.offset += numbersPerDraw * shares.draws;
     if (fitsIn32Bits(draw.dtype, elements))
-      return source(draw, static_cast<int64_t>(elements), before, shares.threads, vector);
+      return source(draw, shape, before, shares.threads, vector);
     // What has too many bytes is a kernel for each half, behind one that was planned for all.
-    h::Value first = piece(draw, elements / 2);
-    return call("cat", {h::Value::list({first, piece(draw, elements - elements / 2)})});
+    return call("view", {halves(draw, elements), numbers(shape)});
   }
 
   /// For probabilities of their own: a thread draws once, for four elements in a row.
-  h::Value fours(int64_t elements) {
+  h::Value fours(const std::vector<int64_t> &shape) {
     HostDraw draw;
     draw.b = 1;
     uint64_t before = generator.offset;
     // Ten were asked for, of which threads take four at a time.
     generator.offset += 3 * numbersPerDraw;
-    return source(draw, elements, before, 0, 4, true);
+    return source(draw, shape, before, 0, 4, true);
   }
 
   h::Value call(const std::string &name, std::vector<h::Value> args) {
@@ -126,11 +126,13 @@ public:
   }
 
 private:
-  h::Value piece(const HostDraw &draw, uint64_t elements) {
-    if (fitsIn32Bits(draw.dtype, elements))
-      return line(draw, elements, 1);
+  h::Value halves(const HostDraw &draw, uint64_t elements) {
     h::Value first = piece(draw, elements / 2);
     return call("cat", {h::Value::list({first, piece(draw, elements - elements / 2)})});
+  }
+  h::Value piece(HostDraw draw, uint64_t elements) {
+    draw.shape = {static_cast<int64_t>(elements)};
+    return fitsIn32Bits(draw.dtype, elements) ? rows(draw, draw.shape, 1) : halves(draw, elements);
   }
 
   static bool fitsIn32Bits(DataType type, uint64_t elements) {
@@ -161,9 +163,9 @@ private:
   }
 
   /// `isOpen`: of uniform numbers, those of (0, 1] as they are drawn.
-  h::Value source(const HostDraw &draw, int64_t elements, uint64_t offset, uint64_t threads,
-                  unsigned vector, bool isOpen = false) {
-    std::vector<h::Value> args = {numbers(std::array{elements}), seedOperand(),
+  h::Value source(const HostDraw &draw, const std::vector<int64_t> &shape, uint64_t offset,
+                  uint64_t threads, unsigned vector, bool isOpen = false) {
+    std::vector<h::Value> args = {numbers(shape), seedOperand(),
                                   tensorValue(tracer, number(offset))};
     auto put = [&](auto... values) { (args.push_back(h::Value(values)), ...); };
     auto most32 = static_cast<int64_t>(threads);
@@ -260,18 +262,18 @@ bool isDense(const std::vector<int64_t> &shape, std::vector<int64_t> strides) {
   return true;
 }
 
-h::Value shaped(Recording &recording, h::Value line, const std::vector<int64_t> &shape,
-                const std::vector<int64_t> &strides) {
-  auto order = orderInMemory(shape, strides);
-  if (!order)
-    return shape.size() == 1 ? line : recording.call("view", {line, recording.numbers(shape)});
-  std::vector<int64_t> outer, back(shape.size());
-  for (size_t i = 0; i < order->size(); ++i) {
-    outer.push_back(shape[(*order)[i]]);
-    back[(*order)[i]] = static_cast<int64_t>(i);
+/// What `draw` gives, in the order of a memory with these strides.
+h::Value shaped(Recording &recording, const HostDraw &draw, const DrawOrder &order) {
+  auto outermost = orderInMemory(draw.shape, order.strides);
+  if (!outermost)
+    return recording.rows(draw, draw.shape, order.vector);
+  std::vector<int64_t> outer, back(draw.shape.size());
+  for (size_t i = 0; i < outermost->size(); ++i) {
+    outer.push_back(draw.shape[(*outermost)[i]]);
+    back[(*outermost)[i]] = static_cast<int64_t>(i);
   }
-  line = recording.call("view", {line, recording.numbers(outer)});
-  return recording.call("permute", {line, recording.numbers(back)});
+  h::Value rows = recording.rows(draw, outer, order.vector);
+  return recording.call("permute", {rows, recording.numbers(back)});
 }
 
 //===-- Philox on the host --------------------------------------------------------------------===//
@@ -383,9 +385,7 @@ h::Value drawOnDevice(Tracer &tracer, h::Interpreter &interpreter, const HostDra
     h::Value value = tensorValue(tracer, tracer.recorder->tensorOf(made, device));
     return recording.to(value, draw.dtype);
   }
-  auto elements = static_cast<uint64_t>(draw.numel());
-  h::Value line = recording.line(draw, elements, order.vector);
-  return recording.placed(shaped(recording, line, draw.shape, order.strides));
+  return recording.placed(shaped(recording, draw, order));
 }
 
 std::pair<h::Value, double> keptOnDevice(Tracer &tracer, h::Interpreter &interpreter,
@@ -416,8 +416,7 @@ h::Value eventsOnDevice(Tracer &tracer, h::Interpreter &interpreter, const h::Va
   Recording recording(tracer, interpreter, generator, given.storage->device);
   std::vector<int64_t> shape = constantsOf(given.type.shape);
   DataType type = given.type.dtype;
-  h::Value drawn =
-      shaped(recording, recording.fours(given.type.numel().constant().value()), shape, {});
+  h::Value drawn = recording.fours(shape);
   DataType computed = type == DataType::Float64 ? type : DataType::Float32;
   h::Value happens =
       recording.call("le", {recording.to(drawn, computed), recording.to(probabilities, computed)});

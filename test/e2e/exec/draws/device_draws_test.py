@@ -4,7 +4,7 @@
 its kernels, thread by thread, from Philox's definition.
 
     device_draws_test.py PROGRAM
-    device_draws_test.py --record python3 > recorded.txt      on a machine with a GPU, for a device of 108 processors only what fits it
+    device_draws_test.py --record python3 > recorded.txt      on a machine with a GPU; of that what any device draws alike, up to 30000 elements
 """
 import ast
 import math
@@ -184,7 +184,7 @@ def check_recorded(program):
     done = subprocess.run([program, "exec", "--device", "cuda=cpu", HERE / "draws.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     ours, theirs = done.stdout.splitlines(), recorded.read_text().splitlines()
-    assert len(ours) == len(theirs)
+    assert len(ours) > len(theirs) > 100
     for a, b in zip(ours, theirs):
         assert a == b, f"ours:   {a}\nrecorded: {b}"
 
@@ -194,8 +194,7 @@ def main():
         return sys.exit(subprocess.run([sys.argv[2], HERE / "draws.py"]).returncode)
     check_errors(sys.argv[1])
     check_thread_by_thread(sys.argv[1])
-    if (HERE / "recorded.txt").exists():
-        check_recorded(sys.argv[1])
+    check_recorded(sys.argv[1])
     print("done")
 
 

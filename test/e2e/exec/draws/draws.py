@@ -65,7 +65,8 @@ say("the CPU's", torch.rand(5))
 torch.cuda.manual_seed(7)
 say("seed", torch.rand(5, device="cuda"))
 say("the CPU's", torch.rand(5))
-layer = torch.nn.Linear(30, 20, device="cuda")
+with torch.device("cuda"):
+    layer = torch.nn.Linear(30, 20)
 say("layer", layer.weight.detach())
 with torch.random.fork_rng():
     say("forked", torch.rand(9, device="cuda"))
