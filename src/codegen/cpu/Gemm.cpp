@@ -190,13 +190,18 @@ private:
     Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
     ProductBlock::Finish finish;
     finish.finished = isNarrow() ? isLast : b.CreateAnd(isWhole, isLast);
-    finish.given = {tileC, ldc, columnsLeft, tileBias, biasRow};
+    finish.given = {tileC, ldc, columnsLeft, tileBias, biasRow, l.memory.safeAddress()};
     auto maskOf = [&](Value *left, Value *column) {
       return isNarrow() ? LaneValue::prefix(b.CreateSub(left, column))
                         : LaneValue::uniform(b.getTrue());
     };
     finish.added = [&](auto given, Value *row, Value *column, Value *sum) {
-      return biased(given[3], given[4], row, column, sum, maskOf(given[2], column));
+      // In a function of its own what is read in place of masked-off lanes is what it was given.
+      Value *safe = l.memory.safeAddress();
+      l.memory.setSafeAddress(given[5]);
+      Value *result = biased(given[3], given[4], row, column, sum, maskOf(given[2], column));
+      l.memory.setSafeAddress(safe);
+      return result;
     };
     finish.store = [&](auto given, Value *row, Value *column, Value *sum) {
       storeSums(given[0], given[1], row, column, sum, maskOf(given[2], column));
