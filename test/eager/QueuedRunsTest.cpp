@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that another thread queues: their order, what they hold and for how long, and what goes wrong.
+// Runs that another thread queues: their order, what they hold and for how long, and what goes
+// wrong.
 #include "eager/QueuedRuns.h"
 
 #include <gtest/gtest.h>

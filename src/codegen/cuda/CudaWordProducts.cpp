@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of f32 by mma.sync (tf32) where an operand lies across the inner dim in shared memory,
 // and of f64. ldmatrix moves 16-bit elements, and turns these round alone: each lane loads its own.
-// The fragments of eight k are the same for both types. The order of k within an instruction is free as long as both operands have the same, so a lane takes two neighbours, 2t
-// and 2t + 1: one load where the operand lies along k, and where it lies across, rows whose swizzle
-// differs, so that no two lanes meet in a bank.
+// The fragments of eight k are the same for both types. The order of k within an instruction is
+// free as long as both operands have the same, so a lane takes two neighbours, 2t and 2t + 1: one
+// load where the operand lies along k, and where it lies across, rows whose swizzle differs, so
+// that no two lanes meet in a bank.
 #include "codegen/common/ElementOps.h"
 #include "codegen/cuda/CudaEmitter.h"
 

@@ -6,9 +6,9 @@
 //          wait for the sums, scale them; yield them, P and where V lies
 //   sums += P V of the last round
 //
-// Matrix units multiply in the order of starts: behind the other order, what a round computes of its
-// first product (the softmax of attention) has nothing beside it. In the first round P and V are
-// zeros, V in the copy before the first.
+// Matrix units multiply in the order of starts: behind the other order, what a round computes of
+// its first product (the softmax of attention) has nothing beside it. In the first round P and V
+// are zeros, V in the copy before the first.
 //
 // ptxas makes products wait for each other where P's registers are written while one is under way:
 // P is narrowed behind the wait. And it moves what only computes behind a wait, but no stores: what

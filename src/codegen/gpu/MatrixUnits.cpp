@@ -80,7 +80,7 @@ MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target) {
   // Instructions of 16 rows came with sm_90; those of 8 would not pay for another way to lie.
   if (multipliesDoubles(dot))
     return isLarge && a.getDimSize(1) >= stepK / 2 && target.getSm() >= 90 ? MatrixUnit::Warp
-                                                                          : MatrixUnit::None;
+                                                                           : MatrixUnit::None;
   if (suitsLanes(dot, target))
     return MatrixUnit::Lane;
   bool fits = a.getRank() == 2 && element == b.getElementType() &&

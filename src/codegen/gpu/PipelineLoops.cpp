@@ -9,9 +9,9 @@
 //
 // so that memory and matrix units work at the same time. Products of warpgroups run by themselves,
 // so the copies are started behind the first of them. A product that the loop hands on to the next
-// round (attention's second one) is awaited there, or started there, too (DelayedProduct.h); what it
-// reads lies in one more copy. What a later round's addresses need is cloned: arithmetic, branches
-// that only compute, and loads of indices, which are then loaded for that round.
+// round (attention's second one) is awaited there, or started there, too (DelayedProduct.h); what
+// it reads lies in one more copy. What a later round's addresses need is cloned: arithmetic,
+// branches that only compute, and loads of indices, which are then loaded for that round.
 #include "codegen/gpu/DelayedProduct.h"
 #include "codegen/gpu/GlobalAccesses.h"
 #include "codegen/gpu/LayoutChoice.h"
@@ -414,8 +414,8 @@ private:
     else if (!products.empty())
       runBesideCopies(products.front(), copies);
     if (delays)
-      delayed = delayLast(piped, products.front(),
-                          {*handedOn, ofDelayed, delayed.sum, delayed.buffer});
+      delayed =
+          delayLast(piped, products.front(), {*handedOn, ofDelayed, delayed.sum, delayed.buffer});
     else if (handedOn)
       handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))

@@ -57,8 +57,8 @@ void position(ReductionRule &rule, DataType range, bool smallest) {
   rule.across.push_back("acc = best");
   rule.finish = "place";
   rule.keepsPlace = true;
-  // Numbers are compared with the one that is wanted once it is known, instead of each with the last
-  // and its place. A wanted NaN is none that is equal to itself.
+  // Numbers are compared with the one that is wanted once it is known, instead of each with the
+  // last and its place. A wanted NaN is none that is equal to itself.
   bool mayBeNan = isFloat(range);
   std::string best = mayBeNan ? "tl.reduce(v, AXIS, further)" : "tl." + name + "(v, axis=AXIS)";
   rule.whole = {"acc = " + best,

@@ -127,8 +127,8 @@ private:
       warps = std::max(warps, 4);
   }
 
-  /// Rows of an odd number of elements begin at any address: stripes then begin in front of the row,
-  /// where a vector does, and masks leave out what is not the row's.
+  /// Rows of an odd number of elements begin at any address: stripes then begin in front of the
+  /// row, where a vector does, and masks leave out what is not the row's.
   void chooseAlignment() {
     constexpr int64_t vectorBytes = 16;
     int64_t bytes = vectorBytes;
@@ -283,13 +283,13 @@ private:
                   e + ")[:, None] + tl.arange(0, " + e + ")[None, :]");
       if (alignment > 1)
         writer.line("col = place - head");
-      writer.line("there = " + std::string(alignment > 1 ? "(col >= 0) & " : "") + "(col < " + size +
-                  ")");
+      writer.line("there = " + std::string(alignment > 1 ? "(col >= 0) & " : "") + "(col < " +
+                  size + ")");
       writer.line("mask = there");
     } else if (tile != Tile::Lanes) {
       std::string wide = tile == Tile::Columns && isNarrow() ? ")" : ").to(tl.int64)";
-      writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e + wide +
-                                      (whole ? "" : ")"),
+      writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
+                                      wide + (whole ? "" : ")"),
                                   false));
       writer.line("there = col < " + size);
       writer.line(tile == Tile::Row ? "mask = there" : "mask = kept & there");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What scripts draw on a CUDA device is what PyTorch draws there: the sums of bits that PyTorch printed on a GPU (`recorded.txt`), and a simulation of
-its kernels, thread by thread, from Philox's definition.
+its kernels, thread by thread, from Philox's definition. The operators are `pellucid.cuda_uniform`, `cuda_normal`, `cuda_exponential` and `cuda_randint`.
 
     device_draws_test.py PROGRAM
     device_draws_test.py --record python3 > recorded.txt      on a machine with a GPU; of that what any device draws alike, up to 30000 elements
