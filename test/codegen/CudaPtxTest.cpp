@@ -125,7 +125,40 @@ std::string ptxOfFile(const std::string &name, uint32_t warps) {
   return ptxOf(ttir, symbolIn(ttir), "90", warps);
 }
 
-/// ptxas unrolls loops that count to their end and no others.
+//// Adds a tile of `type` to memory that is known to be aligned.
+std::string atomicSumOf(const std::string &type, const std::string &masked) {
+  std::string tile = "tensor<256x" + type + ">", pointers = "tensor<256x!tt.ptr<" + type + ">>";
+  return "tt.func public @k(%p: !tt.ptr<" + type +
+         "> {tt.divisibility = 16 : i32}, %x: f32, %n: i32) {\n"
+         "  %y = arith.truncf %x : f32 to " +
+         type +
+         "\n"
+         "  %v = tt.splat %y : " +
+         type + " -> " + tile +
+         "\n"
+         "  %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>\n"
+         "  %ns = tt.splat %n : i32 -> tensor<256xi32>\n"
+         "  %m = arith.cmpi slt, %i, %ns : tensor<256xi32>\n"
+         "  %ps = tt.splat %p : !tt.ptr<" +
+         type + "> -> " + pointers +
+         "\n"
+         "  %at = tt.addptr %ps, %i : " +
+         pointers +
+         ", tensor<256xi32>\n"
+         "  %old = tt.atomic_rmw fadd, relaxed, gpu, %at, %v" +
+         (masked.empty() ? "" : ", %m") + " : (" + pointers + ", " + tile +
+         (masked.empty() ? "" : ", tensor<256xi1>") + ") -> " + tile + "\n  tt.return\n}\n";
+}
+
+// Where a mask may end between two neighbours, each is added by itself.
+TEST(CudaAtomics, NeighboursAreAddedInPairs) {
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", ""), "k", "90"), "add.noftz.f16x2"), 1u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "90"), "add.noftz.bf16x2"), 1u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", "masked"), "k", "90"), "add.noftz.f16x2"), 0u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "80"), "bf16x2"), 0u);
+}
+
+// ptxas unrolls loops that count to their end and no others.
 TEST(CudaLoops, EndWhereTheIndexIsTheEnd) {
   auto loopBy = [](const std::string &step) {
     return ptxOf("tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %s: i32) {\n"

@@ -6,6 +6,7 @@
 #include "codegen/common/ControlFlow.h"
 #include "codegen/common/FloatFormats.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/AtomicOrdering.h"
 
 namespace pellucid::codegen {
@@ -158,6 +159,43 @@ void CudaEmitter::emitAtomic(mlir::Operation *op, mlir::Value pointer, mlir::Val
   hold(op->getResult(0), old);
 }
 
+/// Neighbours of 16 bits whose former values nobody asks for are added in pairs; false where they
+/// are not known to be such.
+bool CudaEmitter::addNeighbours(tt::AtomicRMWOp op, llvm::function_ref<void(Value *)> fence) {
+  mlir::Type element = elementTypeOf(op.getVal().getType());
+  bool hasPairs = element.isF16() || (element.isBF16() && options.sm >= 90);
+  if (op.getAtomicRmwOp() != tt::RMWOp::FADD || !hasPairs || !op->use_empty() ||
+      op.getScope() != tt::MemSyncScope::GPU || !mlir::isa<mlir::RankedTensorType>(op.getType()))
+    return false;
+  const Layout &layout = layoutOf(op.getPtr());
+  TileAccess access{registersOf(op.getPtr()), {}, 1, element};
+  access.vector = vectorLength(op.getPtr(), layout, element);
+  followFirstPointers(access);
+  judgeVectors(access, op.getPtr(), op.getMask());
+  if (access.vector < 2 || !access.isSure())
+    return false;
+  Registers active(access.pointers.size(), isFirstHolder(layout));
+  if (op.getMask())
+    for (auto [one, mask] : llvm::zip(active, registersOf(op.getMask())))
+      one = b.CreateAnd(one, mask);
+  auto *type =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(1), b.i32(), b.getInt1Ty()}, false);
+  std::string text = std::string("@$2 red.relaxed.gpu.global.add.noftz.") +
+                     (element.isF16() ? "f16x2" : "bf16x2") + " [$0], $1;";
+  auto *code = llvm::InlineAsm::get(type, text, "l,r,b,~{memory}", true);
+  Registers words = packWords(registersOf(op.getVal()), 2, element);
+  emitBarrier();
+  if (llvm::isReleaseOrStronger(orderingOf(op.getSem())))
+    fence(b.CreateOr(active));
+  for (size_t w = 0; w < words.size(); ++w)
+    b.CreateCall(code, {b.CreateAddrSpaceCast(access.pointers[2 * w], b.getPtrTy(1)),
+                        b.CreateBitCast(words[w], b.i32()), active[2 * w]});
+  if (llvm::isAcquireOrStronger(orderingOf(op.getSem())))
+    fence(b.CreateOr(active));
+  emitBarrier();
+  return true;
+}
+
 /// PTX's atomics but `cas` come out of LLVM without their order: fences give it, one for all
 /// elements.
 void CudaEmitter::emitAtomicRmw(tt::AtomicRMWOp op) {
@@ -167,6 +205,8 @@ void CudaEmitter::emitAtomicRmw(tt::AtomicRMWOp op) {
     emitWhen(b, active,
              [&] { b.CreateFence(AtomicOrdering::AcquireRelease, scopeOf(b, op.getScope())); });
   };
+  if (addNeighbours(op, fence))
+    return;
   emitAtomic(
       op, op.getPtr(), op.getVal(), op.getMask(),
       [&](unsigned r, Value *pointer) { return emitOneRmw(op, pointer, values[r]); },

@@ -171,6 +171,7 @@ private:
                   llvm::function_ref<void(llvm::Value *)> behind);
   llvm::Value *emitWhereActive(llvm::Value *active, llvm::Type *type,
                                llvm::function_ref<llvm::Value *()> emitOne);
+  bool addNeighbours(tt::AtomicRMWOp op, llvm::function_ref<void(llvm::Value *)> fence);
   llvm::Value *emitOneRmw(tt::AtomicRMWOp op, llvm::Value *pointer, llvm::Value *value);
   llvm::Value *emitOneCas(tt::AtomicCASOp op, llvm::Value *pointer, llvm::Value *expected,
                           llvm::Value *desired);
