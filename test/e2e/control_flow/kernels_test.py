@@ -11,7 +11,8 @@ import pathlib
 import sys
 import tempfile
 
-from control_flow_test import LEVEL, compare, pellucid, run
+from control_flow_test import LEVEL, compare
+from tool import pellucid, run_package
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def check_branch(folder):
     for n in (0, 1, 16, 37):
         for flag in (True, False):
             x = normal(n)
-            compare(f"branch of {n}", run(folder, package, {"x": x, "flag": np.array(flag)}, 1, "--guard", "end")[0], np.abs(x * 2 * 0.5 + x) if flag else x * 4)
+            compare(f"branch of {n}", run_package(folder, package, [x, np.array(flag)], 1, "--guard", "end")[0], np.abs(x * 2 * 0.5 + x) if flag else x * 4)
     edges = pellucid("explain", f"{HERE / 'kernels.py'}:branch", "--input", "x=f32[37]", "--input", "flag=bool[]")
     assert "mul -> axpy" in edges.replace("  ", " ") or "mul" in edges, edges
 
@@ -53,12 +54,12 @@ def check_loops(folder):
         want = x
         for _ in range(n):
             want = want * np.float32(0.5) + x
-        compare(f"loop of {n}", run(folder, package, {"n": np.array(n, np.int32), "x": x}, 1, "--guard", "end")[0], want)
+        compare(f"loop of {n}", run_package(folder, package, [np.array(n, np.int32), x], 1, "--guard", "end")[0], want)
         x = normal(5, 7)
         want = x
         for i in range(n):
             want = want * np.float32(0.5) + x if i % 2 == 0 else want * -2 + want
-        compare(f"loop of operators of {n}", run(folder, with_operator, {"n": np.array(n), "x": x}, 1, "--guard", "begin")[0], want)
+        compare(f"loop of operators of {n}", run_package(folder, with_operator, [np.array(n), x], 1, "--guard", "begin")[0], want)
 
 
 def check_scan(folder):
@@ -69,7 +70,7 @@ def check_scan(folder):
         for row in x:
             carry = carry * np.float32(0.5) + row
             rows.append(np.maximum(carry, 0))
-        last, ys = run(folder, package, {"init": init, "x": x}, 2)
+        last, ys = run_package(folder, package, [init, x], 2)
         compare(f"scan of {t}, carry", last, carry)
         compare(f"scan of {t}, rows", ys, np.array(rows, np.float32).reshape(t, 3))
 
@@ -77,7 +78,7 @@ def check_scan(folder):
 def check_endless(folder):
     package = compiled(folder, "endless", x="f32[4]")
     np.save(folder / "x.npy", normal(4))
-    said = pellucid("run", package, "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "y.npy", "--timeout", "0.2", ok=False)
+    said = pellucid("run", package, "--input", f"x=@{folder / 'x.npy'}", "--output", folder / "y.npy", "--timeout", "0.2", fails=True)
     assert "took longer than its limit" in said, said
 
 
