@@ -333,6 +333,20 @@ std::vector<std::tuple<CpuLevel, DataType>> levelsAndTypes() {
   return all;
 }
 
+// Code of levels that this processor lacks is made all the same.
+TEST(GemmLevels, EveryLevelHasCode) {
+  for (CpuLevel level : allCpuLevels)
+    for (DataType type :
+         {DataType::Float32, DataType::Float64, DataType::BFloat16, DataType::Float16})
+      for (bool bias : {false, true})
+        for (bool unpacked : {false, true}) {
+          CompiledObject object;
+          Diagnostics diagnostics;
+          EXPECT_TRUE(compileGemm({type, bias, level, unpacked}, "gemm", object, diagnostics));
+          EXPECT_FALSE(object.object.empty());
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, Gemm, testing::ValuesIn(levelsAndTypes()), [](const auto &point) {
   return testName(std::get<0>(point.param)) + "_" +
          std::string(pellucid::info(std::get<1>(point.param)).cli);

@@ -261,8 +261,13 @@ private:
       return sum;
     unsigned lanes = laneCount(sum);
     LaneValue at = place(base, step, row, column);
-    LaneValue loaded = l.memory.load(l.element, at, mask, {}, lanes);
-    return b.CreateFAdd(sum, widenFloat(b, toVector(b, loaded, lanes), l.element));
+    Value *loaded;
+    if (isNarrow()) // in a function that has no scratch memory to read instead
+      loaded = b.CreateMaskedLoad(lanesOf(l.held, lanes), at.value, llvm::Align(l.elementBytes()),
+                                  toVector(b, mask, lanes));
+    else
+      loaded = toVector(b, l.memory.load(l.element, at, mask, {}, lanes), lanes);
+    return b.CreateFAdd(sum, widenFloat(b, loaded, l.element));
   }
 
   void storeSums(Value *base, Value *step, Value *row, Value *column, Value *sum,
