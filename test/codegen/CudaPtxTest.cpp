@@ -125,37 +125,47 @@ std::string ptxOfFile(const std::string &name, uint32_t warps) {
   return ptxOf(ttir, symbolIn(ttir), "90", warps);
 }
 
-//// Adds a tile of `type` to memory that is known to be aligned.
+//// Adds a product in elements of `type` to memory that is known to be aligned.
 std::string atomicSumOf(const std::string &type, const std::string &masked) {
-  std::string tile = "tensor<256x" + type + ">", pointers = "tensor<256x!tt.ptr<" + type + ">>";
-  return "tt.func public @k(%p: !tt.ptr<" + type +
-         "> {tt.divisibility = 16 : i32}, %x: f32, %n: i32) {\n"
-         "  %y = arith.truncf %x : f32 to " +
-         type +
-         "\n"
-         "  %v = tt.splat %y : " +
-         type + " -> " + tile +
-         "\n"
-         "  %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>\n"
-         "  %ns = tt.splat %n : i32 -> tensor<256xi32>\n"
-         "  %m = arith.cmpi slt, %i, %ns : tensor<256xi32>\n"
-         "  %ps = tt.splat %p : !tt.ptr<" +
-         type + "> -> " + pointers +
-         "\n"
-         "  %at = tt.addptr %ps, %i : " +
-         pointers +
-         ", tensor<256xi32>\n"
-         "  %old = tt.atomic_rmw fadd, relaxed, gpu, %at, %v" +
-         (masked.empty() ? "" : ", %m") + " : (" + pointers + ", " + tile +
-         (masked.empty() ? "" : ", tensor<256xi1>") + ") -> " + tile + "\n  tt.return\n}\n";
+  std::string text = R"(
+tt.func public @k(%p: !tt.ptr<T> {tt.divisibility = 16 : i32}, %x: f16, %n: i32) {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %pitch = arith.constant dense<64> : tensor<64x1xi32>
+  %a = tt.splat %x : f16 -> tensor<64x64xf16>
+  %sum = tt.dot %a, %a, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  %v = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xT>
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %rows = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %starts = arith.muli %rows, %pitch : tensor<64x1xi32>
+  %columns = tt.expand_dims %i {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %s = tt.broadcast %starts : tensor<64x1xi32> -> tensor<64x64xi32>
+  %c = tt.broadcast %columns : tensor<1x64xi32> -> tensor<64x64xi32>
+  %place = arith.addi %s, %c : tensor<64x64xi32>
+  %ns = tt.splat %n : i32 -> tensor<64x64xi32>
+  %m = arith.cmpi slt, %c, %ns : tensor<64x64xi32>
+  %ps = tt.splat %p : !tt.ptr<T> -> tensor<64x64x!tt.ptr<T>>
+  %at = tt.addptr %ps, %place : tensor<64x64x!tt.ptr<T>>, tensor<64x64xi32>
+  %old = tt.atomic_rmw fadd, relaxed, gpu, %at, %vMASK : (tensor<64x64x!tt.ptr<T>>, tensor<64x64xT>KIND) -> tensor<64x64xT>
+  tt.return
+}
+)";
+  auto put = [&](const std::string &name, const std::string &what) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at))
+      text.replace(at, name.size(), what);
+  };
+  put("MASK", masked.empty() ? "" : ", %m");
+  put("KIND", masked.empty() ? "" : ", tensor<64x64xi1>");
+  put("<T>", "<" + type + ">");
+  put("xT>", "x" + type + ">");
+  return text;
 }
 
 // Where a mask may end between two neighbours, each is added by itself.
 TEST(CudaAtomics, NeighboursAreAddedInPairs) {
-  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", ""), "k", "90"), "add.noftz.f16x2"), 1u);
-  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "90"), "add.noftz.bf16x2"), 1u);
-  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", "masked"), "k", "90"), "add.noftz.f16x2"), 0u);
-  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "80"), "bf16x2"), 0u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", ""), "k", "90"), "add.noftz.f16x2"), 16u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "90"), "add.noftz.bf16x2"), 16u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("f16", "masked"), "k", "90"), "red.relaxed"), 0u);
+  EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "80"), "red.relaxed"), 0u);
 }
 
 // ptxas unrolls loops that count to their end and no others.
