@@ -179,7 +179,9 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
   group.expensive |= looksExpensive(chosen.expression);
   DataType result = node.result()->type().dtype;
   std::string text = renameIdentifiers(chosen.expression, names);
-  if (isFloat(types.compute) && isInteger(result))
+  // Bits that are called another type's are that type's already.
+  bool isConverted = node.target() != "aten.view.dtype";
+  if (isConverted && isFloat(types.compute) && isInteger(result))
     text = asInteger(text, types.compute, result, group.divisionFails);
   addStatement(group, node, text, result);
 }

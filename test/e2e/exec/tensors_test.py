@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts with tensors against what PyTorch printed (tensors/*.expected). usage: tensors_test.py PELLUCID"""
 import os
+import random
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,22 @@ class Tensors(unittest.TestCase):
 
     def test_values(self):
         self.same("values")
+
+    def test_bits_of_floats_are_integers_as_they_are(self):
+        """What is computed of `view(dtype)` in one kernel: no bit is rounded away on the way."""
+        numbers = [random.Random(seed).uniform(-1000, 1000) for seed in range(37)] + [0.0, -0.0, 1e-40, float("inf"), float("-inf"), 1 / 3]
+        for float_type, integer, code, word in (("float32", "int32", "f", "i"), ("float64", "int64", "d", "q"), ("float16", "int16", "e", "h")):
+            given = [number if code != "e" else number / 100 for number in numbers]
+            bits = [struct.unpack(word, struct.pack(code, number))[0] for number in given]
+            wanted = [bit ^ 5 for bit in bits]
+            listed = str(given).replace("-inf", "float('-inf')").replace(", inf", ", float('inf')")
+            done = self.text(
+                f"import torch\nfor device in ('cpu', 'cuda'):\n    x = torch.tensor({listed}, dtype=torch.{float_type}, device=device)\n"
+                f"    print((x.view(torch.{integer}).to(torch.int64) ^ 5).tolist())\n    print((x.view(torch.{integer}) ^ 5).view(torch.{float_type}).view(torch.{integer}).to(torch.int64).tolist())\n",
+                "--device",
+                "cuda=cpu",
+            )
+            self.assertEqual(done.stdout, f"{wanted}\n" * 4, done.stderr)
 
     def test_models(self):
         self.same("models")
