@@ -15,7 +15,8 @@ namespace pellucid::archive {
 
 class RecordWriter {
 public:
-  /// Records go into the folder `root` of the zip archive in `file`; without one, beside each other.
+  /// Records go into the folder `root` of the zip archive in `file`; without one, beside each
+  /// other.
   RecordWriter(ByteSink &file, std::string root) : file(file), root(std::move(root)) {}
 
   void add(const std::string &name, std::span<const uint8_t> bytes);

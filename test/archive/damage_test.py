@@ -175,7 +175,7 @@ def with_other_records(rng, path):
             records[i] = (records[i][0], records[j][1])
         else:
             name = records[i][0]
-            records[i] = (rng.choice((name + "x", name.upper(), "../" + name, "/" + name, name.replace("/", "//"), "", name * 400, name + "\0y", "models/other.json")), records[i][1])
+            records[i] = (rng.choice((name + "x", name.upper(), "../" + name, "/" + name, name.replace("/", "//"), "/", name * 400, name + "\0y", "models/other.json")), records[i][1])
     return records
 
 
