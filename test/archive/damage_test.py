@@ -93,9 +93,12 @@ def containers(tree):
 def changed_tree(rng, content):
     """What stays JSON and says something else: parts that are missing, twice, in another order or place, of another kind, and deep."""
     try:
-        tree = json.loads(content)
-    except ValueError:
+        return rearranged(rng, json.loads(content))
+    except (ValueError, RecursionError):  # no JSON, or deeper than Python writes it
         return changed_text(rng, content)
+
+
+def rearranged(rng, tree):
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         all_ = containers(tree)
         if not all_:
