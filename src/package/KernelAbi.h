@@ -26,8 +26,8 @@ struct KernelContext {
   void *printState;
 };
 
-/// Of a kernel's scratch memory, if it has any: the first bytes, which nothing is written to. Masked
-/// loads and stores without an active lane go there, so their pages should be present.
+/// Of a kernel's scratch memory, if it has any: the first bytes, which nothing is written to.
+/// Masked loads and stores without an active lane go there, so their pages should be present.
 inline constexpr uint64_t safeScratchBytes = 4096;
 
 /// Runs programs [first, last) of the linearised grid (x fastest: id = x + grid[0] * (y + grid[1] *

@@ -30,7 +30,7 @@ struct ConvolutionArguments {
   int64_t k;        ///< terms
   int64_t channels; ///< of the input, of a group
   int64_t groups;
-  int64_t rowsAtOnce; ///< results' channels of one program, at most mostConvolutionRows
+  int64_t rowsAtOnce;    ///< results' channels of one program, at most mostConvolutionRows
   int64_t columnsAtOnce; ///< a multiple of 16, at most windowColumns; of pairs 64
   /// 1: columns are places of lines that go on as far as windows reach, of which a result has
   /// none (docs/design/0077). Of one plane, with stride 1 along all dims, of types that are no
