@@ -7,6 +7,7 @@
 #include "host/InterpreterState.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace pellucid::trace {
@@ -87,6 +88,27 @@ Found noTensorInList(const std::vector<const Schema *> &schemas,
   return std::nullopt;
 }
 
+/// What fills a tensor of integers must be one of them; unsigned ones take negatives that wrap.
+Found unheldNumber(const std::string &target, const std::vector<Argument> &positional) {
+  bool fills = target == "aten.fill.Scalar" || target == "aten.masked_fill.Scalar";
+  const Value *self = fills && positional.size() > 1 ? positional[0].value() : nullptr;
+  if (!self || !self->isTensor() || !isInteger(self->type().dtype) ||
+      byteSize(self->type().dtype) == 8)
+    return std::nullopt;
+  DataType type = self->type().dtype;
+  const Argument &given = positional.back();
+  std::optional<double> number = given.as<double>();
+  if (auto whole = given.as<int64_t>())
+    number = static_cast<double>(*whole);
+  double count = std::exp2(8 * byteSize(type));
+  double least = info(type).isSigned ? -count / 2 : 1 - count,
+         most = info(type).isSigned ? count / 2 - 1 : count - 1;
+  if (!number || (std::trunc(*number) >= least && std::trunc(*number) <= most))
+    return std::nullopt;
+  return runtimeError("value cannot be converted to type " + std::string(info(type).torch) +
+                      "_t without overflow");
+}
+
 } // namespace
 
 Found conditionError(const std::string &target, const std::vector<Argument> &positional,
@@ -104,6 +126,8 @@ Found conditionError(const std::string &target, const std::vector<Argument> &pos
         exponent->constant().value_or(0) < 0)
       return runtimeError("Integers to negative integer powers are not allowed.");
   }
+  if (auto number = unheldNumber(target, positional))
+    return number;
   bool isFill = target.starts_with("aten.masked_fill.");
   if (!isFill && !target.starts_with("aten.where."))
     return std::nullopt;
