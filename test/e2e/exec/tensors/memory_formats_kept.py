@@ -131,9 +131,3 @@ x = images["last"]
 for part in net:
     x = part(x)
     tell(type(part).__name__, x)
-leaf = images["last"].clone().requires_grad_()
-F.max_pool2d(F.relu(F.conv2d(leaf, w, padding=1)), 2).sum().backward()
-tell("gradient", leaf.grad)
-weight = w.clone().contiguous(memory_format=last).requires_grad_()
-F.conv2d(images["last"], weight).sum().backward()
-tell("gradient of a weight", weight.grad)
