@@ -180,7 +180,7 @@ TEST_F(InitialValues, refusals) {
   EXPECT_TRUE(has(inConstructor("self.w.t().normal_()"), "a view that is not contiguous"));
   EXPECT_TRUE(has(inConstructor("self.w.bernoulli_(self.w)"), "a tensor of probabilities"));
   EXPECT_TRUE(has(inConstructor("torch.seed()"), "use manual_seed()"));
-  EXPECT_TRUE(has(inConstructor("torch.Generator('cuda')"), "the generator of the CPU"));
+  EXPECT_TRUE(has(inConstructor("torch.Generator('cuda')"), "there is no such device"));
   EXPECT_TRUE(
       has(inConstructor("torch.set_rng_state(self.w)"), "RNG state must be a torch.ByteTensor"));
   EXPECT_TRUE(has(inConstructor("nn.init.trunc_normal_(self.w, std=0.0)"), "a std above 0"));

@@ -26,7 +26,7 @@ class Derived(Outer):
     more: int
 
 
-def function(x: Inner, y: "int" = 3) -> None:
+def function(x: Inner, y: int = 3) -> None:
     pass
 
 
@@ -34,8 +34,9 @@ class Wrong:
     name: Missing
 
 
-print(typing.get_type_hints(Outer))
-print(Outer.read({"inner": {"lr": 2.0}}), [f.type for f in dataclasses.fields(Outer)])
+hints = typing.get_type_hints(Outer)
+print(list(hints), hints["inner"], hints["others"], hints["maybe"] == typing.Optional[Inner], typing.get_args(hints["quoted"]))
+print(Outer.read({"inner": {"lr": 2.0}}), [f.type for f in dataclasses.fields(Outer)][:3])
 print(typing.get_type_hints(Derived)["more"], typing.get_type_hints(function), function.__annotations__)
 try:
     typing.get_type_hints(Wrong)
