@@ -186,12 +186,13 @@ Value Annotation::value(Interpreter &interpreter) const {
 /// A text in the place of a type is the type that it names there.
 static Value typeOfText(Interpreter &interpreter, Value given,
                         const std::shared_ptr<Namespace> &globals) {
-  if (!given.isStr())
-    return given;
   auto module = std::make_shared<Module>("<annotation>");
   module->globals = globals;
-  return interpreter.evaluateText(
-      std::make_shared<SourceFile>("<annotation>", interpreter.str(given)), module);
+  // A quoted one is a text of a text below the future import.
+  while (given.isStr())
+    given = interpreter.evaluateText(
+        std::make_shared<SourceFile>("<annotation>", interpreter.str(given)), module);
+  return given;
 }
 
 Value Annotation::type(Interpreter &interpreter) const {

@@ -110,7 +110,10 @@ def singledispatch(func):
             return func
         if isinstance(cls, type) or hasattr(cls, "__args__"):
             return lambda made: register(cls, made)
-        return register(list(cls.__annotations__.values())[0], cls)
+        import typing
+
+        # Of a file whose annotations are texts, too.
+        return register(list(typing.get_type_hints(cls).values())[0], cls)
 
     def wrapper(*args, **kwargs):
         if not args:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
 
 
@@ -26,7 +27,7 @@ class Derived(Outer):
     more: int
 
 
-def function(x: Inner, y: int = 3) -> None:
+def function(x: Inner, y: "int" = 3) -> None:
     pass
 
 
@@ -37,7 +38,7 @@ class Wrong:
 hints = typing.get_type_hints(Outer)
 print(list(hints), hints["inner"], hints["others"], hints["maybe"] == typing.Optional[Inner], typing.get_args(hints["quoted"]))
 print(Outer.read({"inner": {"lr": 2.0}}), [f.type for f in dataclasses.fields(Outer)][:3])
-print(typing.get_type_hints(Derived)["more"], typing.get_type_hints(function), function.__annotations__)
+print(typing.get_type_hints(Derived)["more"], typing.get_type_hints(function), function.__annotations__["x"])
 try:
     typing.get_type_hints(Wrong)
 except NameError as error:
@@ -59,3 +60,21 @@ try:
     numbers().send(1)
 except TypeError as error:
     print(error)
+
+
+@functools.singledispatch
+def shown(given):
+    return "object"
+
+
+@shown.register
+def _(given: int):
+    return f"int {given}"
+
+
+@shown.register
+def _(given: list):
+    return f"list {len(given)}"
+
+
+print(shown(3), shown([1, 2]), shown("x"))
