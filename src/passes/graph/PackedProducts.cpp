@@ -62,6 +62,25 @@ std::vector<Expr> withBatch(const GemmSpec &spec, const Expr &rows, const Expr &
   return shape;
 }
 
+/// A matrix times a vector is a row times the transposed matrix: its columns, which lie along k,
+/// are then read where they lie, and no columns are multiplied that are not there.
+void turnVector(GemmSpec &spec, Value *&a, Value *&b) {
+  auto across = [](const TextOperand &operand) {
+    return operand.strides[operand.strides.size() - 2];
+  };
+  bool mayTurn =
+      isOne(spec.n) && !isOne(spec.m) && isOne(spec.a.strides.back()) && isOne(across(spec.output));
+  for (const TextOperand &bias : spec.bias)
+    mayTurn &= isOne(across(bias));
+  if (!mayTurn)
+    return;
+  std::swap(spec.m, spec.n);
+  std::swap(spec.a, spec.b);
+  std::swap(a, b);
+  for (TextOperand *operand : operandsOf(spec))
+    std::swap(operand->strides.back(), operand->strides[operand->strides.size() - 2]);
+}
+
 /// Elements of a packed matrix.
 Expr packedSize(DataType type, const Expr &n, const Expr &k) {
   int64_t unit = package::depthUnit(type);
@@ -129,6 +148,7 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
                              const TensorType &type) {
   if (!covers(spec))
     return nullptr;
+  turnVector(spec, a, b);
   mergeBatches(spec);
   bool several = spec.batch.size() > 1;
   if (several && bias)
