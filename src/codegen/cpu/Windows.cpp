@@ -38,12 +38,15 @@ void WindowLoads::forEachWay(llvm::function_ref<void()> body) {
 Value *WindowLoads::inside(Value *first, Value *size) {
   CodeBuilder &b = l.b;
   int64_t count = way == Way::EverySecond ? 2 * lanes : lanes;
-  // The first lane that is inside, and how many there are up to the first one behind them.
+  if (way == Way::Apart) {
+    Value *places = b.CreateMul(iota(b.i64(), count), splatTo(b, step, count));
+    places = b.CreateAdd(places, splatTo(b, first, count));
+    return b.CreateICmpULT(places, splatTo(b, size, count));
+  }
+  // The first lane that is inside, and the first one behind them.
   auto lanesUpTo = [&](Value *place) {
     Value *reached = b.CreateSub(place, first);
     reached = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, reached, b.getInt64(0));
-    if (way == Way::Apart)
-      reached = b.CreateUDiv(b.CreateAdd(reached, b.CreateSub(step, b.getInt64(1))), step);
     reached = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, reached, b.getInt64(count));
     return splatTo(b, b.CreateTrunc(reached, b.i32()), count);
   };

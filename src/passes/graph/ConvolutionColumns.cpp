@@ -30,8 +30,10 @@ int64_t rowsOfProgram(int64_t rows, const Expr &others) {
 ConvolutionColumns evenly(const ConvolutionPlaces &places, int64_t columns, bool byLines) {
   int64_t blocks = std::max<int64_t>(1, ceilDiv(columns, package::windowColumns));
   int64_t atOnce = std::max(lanes, ceilDiv(ceilDiv(columns, blocks), lanes) * lanes);
-  blocks = ceilDiv(columns, atOnce);
-  return {Expr(blocks), atOnce, byLines, rowsOfProgram(places.outputs, places.images * blocks)};
+  // Rows as of blocks of 64: wide ones are for the vectors' sake, and packing more often for fewer
+  // rows would take what they gain.
+  Expr narrow = places.images * ceilDiv(columns, package::productColumns);
+  return {Expr(ceilDiv(columns, atOnce)), atOnce, byLines, rowsOfProgram(places.outputs, narrow)};
 }
 
 /// Columns where lines go on as far as windows reach, where the kernel can read them; or 0.
