@@ -32,7 +32,8 @@ static std::string mappingOf(const void *address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     size_t dash = line.find('-');
-    uintptr_t begin = std::stoull(line.substr(0, dash), nullptr, 16), end = std::stoull(line.substr(dash + 1), nullptr, 16);
+    uintptr_t begin = std::stoull(line.substr(0, dash), nullptr, 16),
+              end = std::stoull(line.substr(dash + 1), nullptr, 16);
     if (begin <= reinterpret_cast<uintptr_t>(address) && reinterpret_cast<uintptr_t>(address) < end)
       return line;
   }
@@ -65,7 +66,8 @@ TEST(CodeImage, RunsMappedFromAFile) {
   Result result = CodeImage::map(test::sampleImage(), fd, 8192, image);
   close(fd);
   ASSERT_TRUE(result.ok()) << result.message();
-  EXPECT_NE(mappingOfCode(*image).find("/image"), std::string::npos) << "mapped from the file, shared by processes";
+  EXPECT_NE(mappingOfCode(*image).find("/image"), std::string::npos)
+      << "mapped from the file, shared by processes";
   EXPECT_EQ(addFive(*image), 7);
   EXPECT_FALSE(anyWritableAndExecutable());
 }

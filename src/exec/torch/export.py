@@ -415,14 +415,27 @@ class _Weights(torch.nn.Module):
         for (kind, name), tensor in zip(held, tensors):
             self._given.append((kind, name, torch.nn.Parameter(tensor, requires_grad=False) if kind == "parameter" else tensor))
 
+    def _of(self, kind, prefix, recurse, remove_duplicate):
+        """Names with their tensors; a tensor that lies under several names comes once, unless those are asked for, too."""
+        seen = []
+        for kind_of, name, tensor in self._given:
+            if kind_of != kind or (not recurse and "." in name) or (remove_duplicate and any(tensor is one for one in seen)):
+                continue
+            seen.append(tensor)
+            yield (prefix + "." + name if prefix else name), tensor
+
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        return iter([(name, tensor) for kind, name, tensor in self._given if kind == "parameter"])
+        return self._of("parameter", prefix, recurse, remove_duplicate)
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        return iter([(name, tensor) for kind, name, tensor in self._given if kind == "buffer"])
+        return self._of("buffer", prefix, recurse, remove_duplicate)
 
-    def state_dict(self, *args, **kwargs):
-        return {name: tensor for kind, name, tensor in self._given if kind != "constant"}
+    def state_dict(self, destination=None, prefix="", keep_vars=False):
+        given = {} if destination is None else destination
+        for kind, name, tensor in self._given:
+            if kind != "constant":
+                given[prefix + name] = tensor if keep_vars else tensor.detach()
+        return given
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError("a program that was loaded computes with the weights of its file, and has no gradients; build the model and load its state_dict() for that")
