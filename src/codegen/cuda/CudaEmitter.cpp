@@ -42,20 +42,6 @@ void CudaEmitter::emit() {
     shared->eraseFromParent();
 }
 
-/// Tiles that fill a thread's registers: what they leave is too little for many blocks side by
-/// side, for whose sake ptxas would wait for their loads in turn.
-static bool loadsFillRegisters(tt::FuncOp kernel) {
-  constexpr unsigned enough = 128 * 4; // bytes of a thread
-  return kernel
-      ->walk([&](tt::LoadOp load) {
-        auto layout = ttgpu::layoutOf(load.getResult());
-        bool fills = layout &&
-                     layout->registerCount() * memoryBytes(elementTypeOf(load.getType())) >= enough;
-        return fills ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 void CudaEmitter::createEntry() {
   checkParameters();
   llvm::SmallVector<llvm::Type *> parameters;
@@ -70,8 +56,6 @@ void CudaEmitter::createEntry() {
   entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
   if (unsigned blocks = blocksSideBySide(); blocks > 1)
     entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
-  else if (loadsFillRegisters(kernel))
-    entry->addFnAttr("nvvm.minctasm", "1");
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   // What depends on the thread alone goes to the first block, which stays free of all else.
   llvm::BasicBlock *first = llvm::BasicBlock::Create(b.getContext(), "entry", entry);
