@@ -9,28 +9,11 @@ namespace pellucid::codegen {
 using llvm::Value;
 namespace scf = mlir::scf;
 
-/// 16-bit floats that a later round multiplies: products take two of them in a register.
-bool CudaEmitter::isCarriedInWords(mlir::Value argument) {
-  constexpr unsigned bytesOfHalf = 2;
-  auto tile = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
-  return tile && mlir::isa<mlir::FloatType>(tile.getElementType()) &&
-         memoryBytes(tile.getElementType()) == bytesOfHalf &&
-         layoutOf(argument).registerCount() % 2 == 0 &&
-         llvm::any_of(argument.getUsers(), [](mlir::Operation *user) {
-           return mlir::isa<tt::DotOp, ttgpu::ConvertLayoutOp>(user);
-         });
-}
-
-CudaEmitter::Carried CudaEmitter::makePhis(mlir::Value value, bool inWords) {
+CudaEmitter::Carried CudaEmitter::makePhis(mlir::Value value) {
   bool isTile = mlir::isa<mlir::RankedTensorType>(value.getType());
   llvm::Type *type = registerType(b.getContext(), elementTypeOf(value.getType()));
-  unsigned count = isTile ? layoutOf(value).registerCount() : 1;
-  if (inWords) {
-    type = b.i32();
-    count /= 2;
-  }
   Carried carried;
-  for (unsigned r = 0; r < count; ++r)
+  for (unsigned r = 0; r < (isTile ? layoutOf(value).registerCount() : 1); ++r)
     carried.push_back(b.CreatePHI(type, 2));
   return carried;
 }
@@ -47,42 +30,29 @@ static Registers asRegisters(const std::vector<llvm::PHINode *> &phis) {
 
 void CudaEmitter::emitFor(scf::ForOp op) {
   std::vector<Registers> inits, yields;
-  std::vector<bool> inWords;
-  auto toCarry = [&](mlir::Value value, bool packs) {
-    Registers held = registersOf(value);
-    return packs ? packWords(held, 2, elementTypeOf(value.getType())) : held;
-  };
-  auto holdCarried = [&](mlir::Value value, const Carried &phis, bool packed) {
-    Registers held = asRegisters(phis);
-    hold(value, packed ? unpackWords(held, 2, elementTypeOf(value.getType())) : held);
-  };
-  for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), op.getInitArgs())) {
-    inWords.push_back(isCarriedInWords(argument));
-    inits.push_back(toCarry(init, inWords.back()));
-  }
+  for (mlir::Value init : op.getInitArgs())
+    inits.push_back(registersOf(init));
   auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
                                  scalar(op.getStep()), op.getUnsignedCmp());
   std::vector<Carried> carried;
-  for (size_t i = 0; i < inits.size(); ++i) {
-    carried.push_back(makePhis(op.getRegionIterArg(i), inWords[i]));
-    addIncoming(carried.back(), inits[i], loop.before);
+  for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), inits)) {
+    carried.push_back(makePhis(argument));
+    addIncoming(carried.back(), init, loop.before);
+    hold(argument, asRegisters(carried.back()));
   }
-  for (size_t i = 0; i < inits.size(); ++i)
-    holdCarried(op.getRegionIterArg(i), carried[i], inWords[i]);
   define(op.getInductionVar(), loop.index);
   emitBlock(*op.getBody());
-  for (auto [i, yielded] : llvm::enumerate(op.getYieldedValues()))
-    yields.push_back(toCarry(yielded, inWords[i]));
+  for (mlir::Value yielded : op.getYieldedValues())
+    yields.push_back(registersOf(yielded));
   loop.end();
-  std::vector<Carried> results;
-  for (size_t i = 0; i < inits.size(); ++i) {
-    addIncoming(carried[i], yields[i], loop.last);
-    results.push_back(makePhis(op.getResult(i), inWords[i]));
-    addIncoming(results.back(), inits[i], loop.before);
-    addIncoming(results.back(), yields[i], loop.last);
-  }
   for (size_t i = 0; i < inits.size(); ++i)
-    holdCarried(op.getResult(i), results[i], inWords[i]);
+    addIncoming(carried[i], yields[i], loop.last);
+  for (size_t i = 0; i < inits.size(); ++i) {
+    Carried results = makePhis(op.getResult(i));
+    addIncoming(results, inits[i], loop.before);
+    addIncoming(results, yields[i], loop.last);
+    hold(op.getResult(i), asRegisters(results));
+  }
 }
 
 void CudaEmitter::emitIf(scf::IfOp op) {

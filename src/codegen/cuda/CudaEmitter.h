@@ -250,7 +250,7 @@ private:
   // CudaWarpgroups.cpp
   void multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left, const SharedOperand &right,
                             Registers &sums);
-  void awaitProduct(Registers &sums, unsigned pending = 0);
+  void awaitProduct(Registers &sums);
   /// The left operand's words where its elements are in the threads that multiply them.
   Registers leftWords(tt::DotOp op);
   llvm::Value *descriptorAddress(const SharedOperand &operand, bool kIsContiguous,
@@ -258,7 +258,6 @@ private:
 
   // CudaSharedTiles.cpp
   void emitShare(ttgpu::ShareOp op);
-  void shareInOrder(ttgpu::ShareOp op);
   void emitAsyncCopy(ttgpu::AsyncCopyOp op);
   void copyVectors(const TileAccess &access, const Layout &layout, const SharedOperand &place);
   void emitAwaitProducts(ttgpu::AwaitProductsOp op);
@@ -284,8 +283,7 @@ private:
   void emitWhile(mlir::scf::WhileOp op);
   /// What a value that crosses a region border is, per register.
   using Carried = std::vector<llvm::PHINode *>;
-  bool isCarriedInWords(mlir::Value argument);
-  Carried makePhis(mlir::Value value, bool inWords = false);
+  Carried makePhis(mlir::Value value);
   static void addIncoming(const Carried &carried, const Registers &values, llvm::BasicBlock *from);
   unsigned layoutId(const Layout &layout);
 

@@ -3,9 +3,7 @@
 // from registers, and read from there in whatever layout is wanted.
 #include "codegen/common/ControlFlow.h"
 #include "codegen/cuda/CudaEmitter.h"
-#include "codegen/gpu/DelayedProduct.h"
 
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace pellucid::codegen {
@@ -34,25 +32,7 @@ SharedOperand CudaEmitter::placeOf(mlir::Value buffer, mlir::Value copy) {
   return place;
 }
 
-/// Volatile, and without a branch, which would end what ptxas sees of products under way.
-void CudaEmitter::shareInOrder(ttgpu::ShareOp op) {
-  constexpr unsigned bytesOfSum = 4;
-  const auto &[layout, values] = held(op.getTile());
-  SharedOperand place = placeOf(op.getBuffer(), {});
-  Value *holds = b.CreateZExt(isFirstHolder(layout), b.i32());
-  auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.i32(), b.i32(), b.getFloatTy()}, false);
-  auto *store = llvm::InlineAsm::get(
-      type, "{ .reg .pred p; setp.ne.b32 p, $0, 0; @p st.volatile.shared.f32 [$1], $2; }",
-      "r,r,f,~{memory}", true);
-  for (unsigned r = 0; r < values.size(); ++r) {
-    Value *address = elementAddress(place, layout, r, bytesOfSum, 1);
-    b.CreateCall(store, {holds, b.CreatePtrToInt(address, b.i32()), values[r]});
-  }
-}
-
 void CudaEmitter::emitShare(ttgpu::ShareOp op) {
-  if (op->hasAttr(ttgpu::inOrderName))
-    return shareInOrder(op);
   HeldTile tile = held(op.getTile());
   shareTile(tile, elementTypeOf(op.getTile().getType()), placeOf(op.getBuffer(), {}));
   if (result.thisGenerationOnly)
@@ -152,7 +132,7 @@ void CudaEmitter::emitAsyncCopy(ttgpu::AsyncCopyOp op) {
 
 void CudaEmitter::emitAwaitProducts(ttgpu::AwaitProductsOp op) {
   Registers sums = registersOf(op.getRunning());
-  awaitProduct(sums, op.getPending());
+  awaitProduct(sums);
   tiles[op] = std::move(sums);
 }
 

@@ -177,11 +177,11 @@ void CudaEmitter::multiplyByWarpgroups(tt::DotOp op, const SharedOperand &left,
     awaitProduct(sums);
 }
 
-void CudaEmitter::awaitProduct(Registers &sums, unsigned pending) {
+void CudaEmitter::awaitProduct(Registers &sums) {
   size_t count = std::min<size_t>(sums.size(), mostColumns / 8 * 4);
   for (size_t r = 0; r < sums.size(); r += count)
     updateRegisters(b, llvm::MutableArrayRef(sums).slice(r, count),
-                    r == 0 ? "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";" : "");
+                    r == 0 ? "wgmma.wait_group.sync.aligned 0;" : "");
 }
 
 } // namespace pellucid::codegen

@@ -624,8 +624,7 @@ Layout LayoutChoice::asItLies(Value tile) const {
 
 std::optional<Layout> LayoutChoice::ofLeftInRegisters(tt::DotOp dot) const {
   Operation *maker = dot.getA().getDefiningOp();
-  bool isHeld = maker ? isElementOp(maker) || isa<scf::ForOp>(maker) : true;
-  if (unitOf(dot) != MatrixUnit::Warpgroup || liesAlongInner(dot) || !isHeld)
+  if (unitOf(dot) != MatrixUnit::Warpgroup || liesAlongInner(dot) || !maker || !isElementOp(maker))
     return std::nullopt;
   ArrayRef<int64_t> shape = tileOf(dot.getA()).getShape();
   Layout layout = Layout::warpgroupLeft(shape, anchor(tileOf(dot.getD()).getShape()));

@@ -9,10 +9,9 @@
 //
 // so that memory and matrix units work at the same time. Products of warpgroups run by themselves,
 // so the copies are started behind the first of them. A product that the loop hands on to the next
-// round (attention's second one) is awaited there, or started there, too (DelayedProduct.h); what
-// it reads lies in one more copy. What a later round's addresses need is cloned: arithmetic,
-// branches that only compute, and loads of indices, which are then loaded for that round.
-#include "codegen/gpu/DelayedProduct.h"
+// round (attention's second one) is awaited there; what it reads lies in one more copy. What a
+// later round's addresses need is cloned: arithmetic, branches that only compute, and loads of
+// indices, which are then loaded for that round.
 #include "codegen/gpu/GlobalAccesses.h"
 #include "codegen/gpu/LayoutChoice.h"
 #include "codegen/gpu/LoopProducts.h"
@@ -116,16 +115,8 @@ public:
     Location loc = loop.getLoc();
     releaseScalars();
     buffers = shareInvariants(loop, axes);
-    for (StagedLoad &one : staged) {
+    for (StagedLoad &one : staged)
       buffers.push_back(one.buffer = AllocSharedOp::create(b, one.load.getLoc(), one.type));
-      if (delays && one.isReadOn)
-        shareZeros(b, one.buffer);
-    }
-    if (delays) {
-      delayed.sum = sumOfLeft(loop.getYieldedValues()[*handedOn].getDefiningOp<tt::DotOp>());
-      auto type = BufferType::get(b.getContext(), 1, tileOf(delayed.sum), 0);
-      buffers.push_back(delayed.buffer = AllocSharedOp::create(b, loc, type));
-    }
     if (llvm::any_of(staged, isBox)) {
       auto type = BarriersType::get(b.getContext(), stages);
       barriers = AllocBarriersOp::create(b, loc, type);
@@ -137,9 +128,7 @@ public:
     scf::ForOp piped = rebuildLoop(b, ahead);
     b.setInsertionPointAfter(piped);
     SmallVector<unsigned> running(runningSums);
-    if (delays)
-      makeLast(b, delayed, piped);
-    else if (handedOn)
+    if (handedOn)
       running.push_back(*handedOn);
     for (unsigned number : running) {
       Value last = piped.getResult(number);
@@ -270,16 +259,12 @@ private:
     Location loc = loop.getLoc();
     auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
     Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
-    Value zero = constant(b, loc, 0), readOn = constant(b, loc, firstReadOn());
-    Ahead first{lower, arith::CmpIOp::create(b, loc, less, lower, upper), zero, readOn, {}};
+    Value zero = constant(b, loc, 0);
+    Ahead first{lower, arith::CmpIOp::create(b, loc, less, lower, upper), zero, zero, {}};
     for (unsigned number : carried)
       first.carried.push_back(loop.getInitArgs()[number]);
     return first;
   }
-
-  /// The copy that the first round reads of what is read on. The product that a first round starts
-  /// late reads the one before.
-  int64_t firstReadOn() const { return delays ? 1 : 0; }
 
   Value nextCopy(OpBuilder &b, Value copy, unsigned copies) {
     Location loc = loop.getLoc();
@@ -348,15 +333,10 @@ private:
     Value zero = constant(b, loc, 0);
     inits.append({ahead.index, ahead.comes, ahead.copy, zero});
     if (handedOn)
-      inits.append({ahead.copyReadOn, constant(b, loc, firstReadOn())});
+      inits.append({ahead.copyReadOn, zero});
     llvm::append_range(inits, ahead.carried);
     if (barriers)
       inits.push_back(zero);
-    unsigned ofDelayed = inits.size();
-    if (delays) {
-      auto dot = loop.getYieldedValues()[*handedOn].getDefiningOp<tt::DotOp>();
-      inits.append({zerosLike(b, dot.getA()), zero});
-    }
     unsigned own = loop.getNumRegionIterArgs();
     auto piped = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
                                     loop.getStep(), inits, nullptr, loop.getUnsignedCmp());
@@ -369,9 +349,8 @@ private:
 
     // The copies are made from the old body, whose operations move afterwards.
     b.setInsertionPointToStart(piped.getBody());
-    Value phase = barriers ? Value(piped.getRegionIterArg(ofDelayed - 1)) : Value();
     if (barriers)
-      AwaitTensorCopiesOp::create(b, loc, barriers, readCopy, phase);
+      AwaitTensorCopiesOp::create(b, loc, barriers, readCopy, later.back());
     bool hasOwnCopies = !llvm::all_of(staged, isBox);
     if (hasOwnCopies)
       AwaitCopiesOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(stages - 2)));
@@ -384,7 +363,7 @@ private:
     b.setInsertionPointToEnd(piped.getBody());
     Value nextRead = nextCopy(b, readCopy, stages);
     Value nextReadOn = handedOn ? nextCopy(b, readOnCopy, stages + 1) : nextRead;
-    Value nextOfBarriers = barriers ? nextPhase(b, phase, nextRead) : Value();
+    Value nextOfBarriers = barriers ? nextPhase(b, later.back(), nextRead) : Value();
 
     Block *body = loop.getBody();
     SmallVector<tt::DotOp> products = byWarpgroups();
@@ -399,8 +378,6 @@ private:
     llvm::append_range(more, next.carried);
     if (barriers)
       more.push_back(nextOfBarriers);
-    if (delays)
-      more.append({products.back().getA(), readOnCopy});
     yield->insertOperands(yield->getNumOperands(), more);
     for (StagedLoad &one : staged) {
       OpBuilder at(one.load);
@@ -413,10 +390,7 @@ private:
       runIntoNextRound(products, copies);
     else if (!products.empty())
       runBesideCopies(products.front(), copies);
-    if (delays)
-      delayed =
-          delayLast(piped, products.front(), {*handedOn, ofDelayed, delayed.sum, delayed.buffer});
-    else if (handedOn)
+    if (handedOn)
       handOn(piped, yield);
     for (auto [old, made] : llvm::zip(loop.getResults(), piped.getResults().take_front(own)))
       old.replaceAllUsesWith(made);
@@ -552,12 +526,6 @@ private:
     right->type = BufferType::get(loop.getContext(), stages + 1, right->type.getTile(),
                                   right->type.getAlong());
     handedOn = last->use_begin()->getOperandNumber();
-    tt::DotOp first = byWarpgroups().front();
-    // A second warpgroup of the block multiplies meanwhile, and waits at the round's barrier.
-    constexpr unsigned warpsOfGroup = 4;
-    delays = target.getWarps() == warpsOfGroup && count == 2 &&
-             first->getBlock() == loop.getBody() && addsAsItIs(first) &&
-             mayStartLate(last, first, loop.getRegionIterArg(*handedOn));
   }
 
   /// For one more copy: a second block of a multiprocessor stays beside the first, and where there
@@ -595,9 +563,6 @@ private:
   SmallVector<unsigned> runningSums;
   /// The carried value that is a product which runs into the next round, beside others.
   std::optional<unsigned> handedOn;
-  /// That product is started in the next round.
-  bool delays = false;
-  DelayedProduct delayed = {};
 };
 
 struct PipelineLoopsPass : impl::PipelineLoopsBase<PipelineLoopsPass> {
