@@ -53,10 +53,12 @@ BranchEnds emitBranches(CodeBuilder &b, Value *condition,
 }
 
 /// Where a loop that is entered is when its last step is done, modulo the width of its index; null
-/// where that would cost a division.
+/// where that would cost a division, and where the rounds can be counted as it is: such loops come
+/// out of LLVM and ptxas in better order by the other test.
 static Value *endOfWholeSteps(CodeBuilder &b, Value *lower, Value *upper, Value *step) {
   auto *known = llvm::dyn_cast<llvm::ConstantInt>(step);
-  if (!known || !known->getValue().isPowerOf2())
+  bool isCounted = llvm::isa<llvm::ConstantInt>(lower) && llvm::isa<llvm::ConstantInt>(upper);
+  if (!known || !known->getValue().isPowerOf2() || isCounted)
     return nullptr;
   if (known->isOne())
     return upper;
