@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's table of the CPU is what files of bench/results hold, slow rows too; `--fix` writes it anew.
+"""The README's tables of the CPU and of our own kernels are what files of bench/results hold, slow rows too; `--fix` writes it anew.
 
 A newer run is a new file and its name here: no row is of an older build than the newest file of its kind.
 """
@@ -23,6 +23,10 @@ TABLES = [
 ]
 MODELS = ("2026-11-23-cpu-models.json", EPYC)
 NAMED = 4  # slow rows that are named
+KERNELS = "2026-11-23-h200-kernels.json"
+OWN = {"pointwise-silu-pointwise": "`x*s+b -> SiLU -> *0.5`", "pointwise-silu-pointwise+residual": "the same with a residual",
+       "add": "add", "softmax": "softmax", "RmsNorm": "rms norm", "LayerNorm": "layer norm", "ScaleRows": "a factor per row, a bias per column"}
+SIDES = {"triton": "Triton", "torch eager": "eager", "torch eager + triton": "eager with Triton", "torch.compile + triton_op": "torch.compile"}
 
 
 def number(value):
@@ -57,10 +61,26 @@ def model_row(file, machine):
     return (f"whole models, f32, {machine} ([file]({RESULTS}{file}))", "; ".join(f"{name} {number(row['speed'])}" for name, row in rows.items()) + " beside the better of eager mode, `channels_last` and `torch.compile`", "")
 
 
+def kernel_rows(run):
+    def shown(value):
+        return f"{value:.{0 if value >= 100 else 1}f}"
+
+    for name, what in OWN.items():
+        times = run["times"][name]
+        yield f"{what}, {run['shape']}", shown(times["pellucid"] * 1e6) + " us", ", ".join(f"{side} {shown(times[key] * 1e6)}" for key, side in SIDES.items() if key in times) + " us"
+    for name, what, library in (("product", "product ", "cuBLAS"), ("product_wide", "product ", "cuBLAS"), ("attention", "attention, ", "PyTorch")):
+        rates = run[name]["tflops"]
+        yield f"{what}{run[name]['shape']}", shown(rates["pellucid"]) + " TFLOP/s", f"Triton {shown(rates['triton'])}, {library} {shown(rates['torch eager'])} TFLOP/s"
+
+
 def table():
     lines = ["One thread, packages beside PyTorch, results checked first. The machines are shared with other jobs: both sides ran in turns, and runs of another day differ by up to a factor of two.", "",
              "| what | geometric mean of the speed | slow rows |", "|---|---|---|"]
     lines += [f"| {what} | {said} | {slow} |" for what, said, slow in [*(table_row(*row) for row in TABLES), model_row(*MODELS)]]
+    run = json.loads((ROOT / RESULTS / KERNELS).read_text())
+    lines += ["", f"Our own kernels on an H200, medians ([file]({RESULTS}{KERNELS}), PyTorch {run['torch'].split('+')[0]}, Triton {run['triton']}):", "",
+              "| what | Pellucid | beside it |", "|---|---|---|"]
+    lines += [f"| {what} | {ours} | {beside} |" for what, ours, beside in kernel_rows(run)]
     return "\n".join(lines) + "\n"
 
 
