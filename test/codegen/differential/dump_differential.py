@@ -308,8 +308,7 @@ def dot_i8(a, b, c, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     x = tl.load(a + i[:, None]*BK + k[None, :]); y = tl.load(b + k[:, None]*BN + j[None, :])
     tl.store(c + i[:, None]*BN + j[None, :], tl.dot(x, y))
 
-# Attention in two loops: program 0 has no round of the first, and the last
-# keys are cut.
+# Attention in two loops: program 0 has no round of the first, and the last keys are cut.
 @case("q:bf16:24576 k:bf16:20000 v:bf16:20000 o:bf16:24576 N:i32=300", (3,), BM=128, BN=64, D=64)
 @triton.jit
 def staged_attention_causal(q, k, v, o, N, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
