@@ -26,6 +26,17 @@ std::string functionalTarget(const std::string &target) {
     return "aten.normal_functional.default";
   if (target == "aten.bernoulli_.float")
     return "pellucid.bernoulli.default";
+  // Overloads that have another name in place.
+  static const std::map<std::string_view, std::string> named = {
+      {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
+      {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"},
+      {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"},
+      {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
+      {"aten.floor_divide_.Tensor", "aten.floor_divide.default"},
+      {"aten.ldexp_.default", "aten.ldexp.Tensor"},
+      {"aten.transpose_.default", "aten.transpose.int"}};
+  if (auto other = named.find(target); other != named.end())
+    return other->second;
   size_t first = target.find('.'), last = target.rfind('.');
   if (first == std::string::npos || first == last)
     return {};

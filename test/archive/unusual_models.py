@@ -225,4 +225,25 @@ def empty():
     return Empty(), [((torch.randn(0, 4), torch.randn(4, 3)), {})] * 2, {}
 
 
-MODELS = {f.__name__: f for f in (trees, weights, flow, derived, deferred, quantised, aliases, types, empty)}
+class InPlace(nn.Module):
+    """Operators in place whose overloads have another name than those that give a new tensor; operators that turn a tensor."""
+
+    def forward(self, x, y, i):
+        a, b, c, d, e, f = (x.clone() for _ in range(6))
+        a.pow_(3)
+        b **= y
+        c.transpose_(0, 1).mul_(2)
+        d.ldexp_(i)
+        j, k, wide = i.clone(), i.clone(), x.double()
+        j //= 2
+        k.floor_divide_(i + 1)
+        wide.float_power_(2.5).float_power_(y)
+        return a, b, c, d, e.unsqueeze_(1), f[:1].squeeze_(0), j, k, wide, x.clone().swapaxes_(0, 1)
+
+
+def in_place():
+    values = lambda: ((torch.rand(3, 4) + 0.5, torch.rand(3, 4) + 0.5, torch.randint(-9, 9, (3, 4)).abs() + 1), {})
+    return InPlace(), [values(), values()], {}
+
+
+MODELS = {f.__name__: f for f in (trees, weights, flow, derived, deferred, quantised, aliases, types, empty, in_place)}
