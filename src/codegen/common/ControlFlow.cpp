@@ -53,12 +53,10 @@ BranchEnds emitBranches(CodeBuilder &b, Value *condition,
 }
 
 /// Where a loop that is entered is when its last step is done, modulo the width of its index; null
-/// where that would cost a division, and where the rounds can be counted as it is: such loops come
-/// out of LLVM and ptxas in better order by the other test.
+/// where that would cost a division.
 static Value *endOfWholeSteps(CodeBuilder &b, Value *lower, Value *upper, Value *step) {
   auto *known = llvm::dyn_cast<llvm::ConstantInt>(step);
-  bool isCounted = llvm::isa<llvm::ConstantInt>(lower) && llvm::isa<llvm::ConstantInt>(upper);
-  if (!known || !known->getValue().isPowerOf2() || isCounted)
+  if (!known || !known->getValue().isPowerOf2())
     return nullptr;
   if (known->isOne())
     return upper;
@@ -87,12 +85,26 @@ CountedLoop CountedLoop::begin(CodeBuilder &b, Value *lower, Value *upper, Value
   return made;
 }
 
+/// Long bodies of loops whose rounds are known come out of LLVM and ptxas in better order by the
+/// test that ptxas does not unroll them by.
+bool CountedLoop::isBetterUnrolled() const {
+  constexpr size_t longBody = 96;
+  auto *lower = llvm::dyn_cast<llvm::ConstantInt>(index->getIncomingValue(0));
+  if (!lower || !llvm::isa<llvm::ConstantInt>(upper))
+    return true;
+  size_t size = 0;
+  for (auto block = loop->getIterator(); block != loop->getParent()->end(); ++block)
+    size += &*block == after ? 0 : block->size();
+  return size < longBody;
+}
+
 void CountedLoop::end() {
   Value *next = b.CreateAdd(index, step);
   // Assemblers unroll a loop whose end they count down to, and none with another test. What is left
   // counts without sign, so that neither the sum nor the difference can overflow.
-  Value *continues =
-      wholeEnd ? b.CreateICmpNE(next, wholeEnd) : b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  Value *continues = wholeEnd && isBetterUnrolled()
+                         ? b.CreateICmpNE(next, wholeEnd)
+                         : b.CreateICmpUGT(b.CreateSub(upper, index), step);
   last = b.GetInsertBlock();
   index->addIncoming(next, last);
   b.CreateCondBr(continues, loop, after);

@@ -39,6 +39,7 @@ public:
 
 private:
   explicit CountedLoop(CodeBuilder &builder) : b(builder) {}
+  bool isBetterUnrolled() const;
 
   CodeBuilder &b;
   llvm::Value *upper = nullptr, *step = nullptr;

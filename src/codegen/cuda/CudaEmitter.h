@@ -23,6 +23,7 @@
 namespace pellucid::codegen {
 
 class SharedSwizzle;
+struct WarpMove;
 
 /// One value per register, in register form (CodeBuilder.h).
 using Registers = std::vector<llvm::Value *>;
@@ -183,6 +184,9 @@ private:
                    llvm::Value *condition);
   llvm::Value *readShared(uint64_t byteOffset, mlir::Type element, llvm::Value *index);
   llvm::Value *shuffle(llvm::Value *value, unsigned laneMask);
+  llvm::Value *shuffleFrom(llvm::Value *value, llvm::Value *lane);
+  llvm::Value *shuffleBy(unsigned intrinsic, llvm::Value *value, llvm::Value *lane);
+  Registers moveInWarp(const Registers &values, const WarpMove &move);
   Registers exchangeLanes(const Registers &values, mlir::Type element, const LaneExchange &plan);
   std::vector<llvm::Value *> placesIn(const SharedSwizzle &swizzle, const Layout &layout);
 

@@ -4,7 +4,9 @@
 #include "codegen/cuda/CudaEmitter.h"
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/SharedSwizzle.h"
+#include "codegen/gpu/WarpMove.h"
 
+#include "llvm/ADT/bit.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -53,6 +55,8 @@ Registers CudaEmitter::convert(ttgpu::ConvertLayoutOp op) {
   mlir::Type element = elementTypeOf(op.getType());
   if (auto plan = exchangeThatPays(tile.layout, layout))
     return exchangeLanes(tile.registers, element, *plan);
+  if (auto move = warpMoveThatPays(tile.layout, layout))
+    return moveInWarp(tile.registers, *move);
   uint64_t at = ttgpu::offsetOf(op);
   Value *holds = isFirstHolder(tile.layout);
   SharedSwizzle swizzle(tile.layout, layout, memoryBytes(element));
@@ -108,12 +112,59 @@ Registers CudaEmitter::exchangeLanes(const Registers &values, mlir::Type element
   return ordered;
 }
 
+// Each of the registers that some thread wants comes from one lane for each thread, and the thread
+// chooses between them by its number.
+Registers CudaEmitter::moveInWarp(const Registers &values, const WarpMove &move) {
+  Value *lane = b.getInt32(0);
+  llvm::SmallVector<Value *> changes(llvm::bit_width(move.chosenBits()), b.getFalse());
+  for (auto [number, bits] :
+       {std::pair(threadNumbers.lane, &move.ofLane), std::pair(threadNumbers.warp, &move.ofWarp)})
+    for (auto [bit, source] : llvm::enumerate(*bits)) {
+      Value *isSet = b.CreateICmpNE(b.CreateAnd(number, b.getInt32(1u << bit)), b.getInt32(0));
+      Value *change = b.CreateSelect(isSet, b.getInt32(source.lane), b.getInt32(0));
+      lane = b.CreateXor(lane, change);
+      for (unsigned of = 0; of < changes.size(); ++of)
+        if (source.reg >> of & 1)
+          changes[of] = b.CreateXor(changes[of], isSet);
+    }
+  bool staysInThreads = move.staysInThreads();
+  std::map<std::pair<unsigned, unsigned>, Value *> had; // by register and what changes the lane
+  auto fetch = [&](unsigned reg, unsigned laneChange) {
+    Value *&value = had[{reg, laneChange}];
+    if (!value)
+      value = staysInThreads ? values[reg]
+                             : shuffleFrom(values[reg], b.CreateXor(lane, b.getInt32(laneChange)));
+    return value;
+  };
+  Registers moved;
+  for (unsigned r = 0; r < 1u << move.ofRegister.size(); ++r) {
+    WarpMove::Source source = move.sourceOf(r);
+    auto choose = [&](auto &self, unsigned of, unsigned reg) -> Value * {
+      if (of == changes.size())
+        return fetch(reg, source.lane);
+      Value *kept = self(self, of + 1, reg);
+      if (!(move.chosenBits() >> of & 1))
+        return kept;
+      return b.CreateSelect(changes[of], self(self, of + 1, reg ^ 1u << of), kept);
+    };
+    moved.push_back(choose(choose, 0, source.reg));
+  }
+  return moved;
+}
+
 Value *CudaEmitter::shuffle(Value *value, unsigned laneMask) {
+  return shuffleBy(I::nvvm_shfl_sync_bfly_i32, value, b.getInt32(laneMask));
+}
+
+Value *CudaEmitter::shuffleFrom(Value *value, Value *lane) {
+  return shuffleBy(I::nvvm_shfl_sync_idx_i32, value, lane);
+}
+
+Value *CudaEmitter::shuffleBy(unsigned intrinsic, Value *value, Value *lane) {
   llvm::Type *type = value->getType();
   unsigned bits = type->isPointerTy() ? 64 : type->getPrimitiveSizeInBits().getFixedValue();
   auto exchange = [&](Value *word) {
-    return b.CreateIntrinsic(I::nvvm_shfl_sync_bfly_i32, {},
-                             {b.getInt32(~0u), word, b.getInt32(laneMask), b.getInt32(31)});
+    return b.CreateIntrinsic(intrinsic, {}, {b.getInt32(~0u), word, lane, b.getInt32(31)});
   };
   Value *raw = type->isPointerTy() ? b.CreatePtrToInt(value, b.i64())
                                    : b.CreateBitCast(value, b.getIntNTy(bits));

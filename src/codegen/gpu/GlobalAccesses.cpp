@@ -203,7 +203,8 @@ bool AccessOrder::meet(Access access, Access other, bool ofOtherRound) {
   const Facts &facts = factsOf(access.pointer), &others = factsOf(other.pointer);
   if (!shareRoots(facts.roots, others.roots))
     return false;
-  bool isOfOneThread = facts.isSpread || (access.isStore && other.isStore);
+  bool isOfOneThread =
+      facts.isSpread || (access.isStore && other.isStore) || access.isOfHolder || other.isOfHolder;
   bool isAsync = access.isAsync || other.isAsync;
   if (isOfOneThread && !isAsync && meetAtEqualPlacesOnly(access.pointer, other.pointer))
     return false;

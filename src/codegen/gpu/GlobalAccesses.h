@@ -27,6 +27,8 @@ public:
     mlir::Value pointer;
     bool isStore;
     bool isAsync = false; ///< it may be under way when its thread goes on
+    /// What several threads load of one element, that one uses alone which stores the element.
+    bool isOfHolder = false;
   };
   /// Other than each thread with itself. `ofOtherRound`: they may belong to different rounds of a
   /// loop.

@@ -10,6 +10,7 @@
 #include "codegen/gpu/Passes.h"
 #include "codegen/gpu/SharedUse.h"
 
+#include "codegen/common/ElementOps.h"
 #include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/TensorTiles.h"
 
@@ -42,6 +43,7 @@ struct GlobalAccess {
   Value pointer;
   bool isStore;
   bool isAsync = false;
+  bool isOfHolder = false;
   bool isOfEarlierRound = false;
 
   bool operator==(const GlobalAccess &) const = default;
@@ -73,6 +75,22 @@ struct Open {
         global.push_back(access);
   }
 };
+
+/// What is loaded becomes elements of stores, each in its own thread, and nothing else: threads
+/// that hold an element beside the one that stores it may have loaded anything.
+bool servesStoresOnly(tt::LoadOp load) {
+  llvm::SetVector<Value> reached;
+  reached.insert(load.getResult());
+  for (size_t next = 0; next < reached.size(); ++next)
+    for (Operation *user : reached[next].getUsers()) {
+      if (isa<tt::StoreOp>(user))
+        continue;
+      if (!codegen::isElementOp(user) || !isa<RankedTensorType>(user->getResult(0).getType()))
+        return false;
+      reached.insert(user->result_begin(), user->result_end());
+    }
+  return isa<RankedTensorType>(load.getType());
+}
 
 SharedAccess accessOf(Value buffer, bool isWrite, bool isAsync = false) {
   uint64_t begin = offsetOf(buffer.getDefiningOp());
@@ -147,7 +165,7 @@ Effects effectsOf(Operation *op) {
     effects.hasBarrier = true;
   }
   if (auto load = dyn_cast<tt::LoadOp>(op))
-    effects.global.push_back({load.getPtr(), false});
+    effects.global.push_back({load.getPtr(), false, false, servesStoresOnly(load)});
   if (auto store = dyn_cast<tt::StoreOp>(op))
     effects.global.push_back({store.getPtr(), true});
   return effects;
@@ -200,8 +218,8 @@ private:
           return true;
     for (const GlobalAccess &access : effects.global)
       for (const GlobalAccess &earlier : open.global)
-        if (order.meet({access.pointer, access.isStore, access.isAsync},
-                       {earlier.pointer, earlier.isStore, earlier.isAsync},
+        if (order.meet({access.pointer, access.isStore, access.isAsync, access.isOfHolder},
+                       {earlier.pointer, earlier.isStore, earlier.isAsync, earlier.isOfHolder},
                        earlier.isOfEarlierRound))
           return true;
     return false;

@@ -102,6 +102,7 @@ LayoutChoice::LayoutChoice(tt::FuncOp function, TargetAttr target)
   function.walk([&](tt::LoadOp op) { noteLoad(op.getPtr(), op.getType()); });
   function.walk([&](AsyncCopyOp op) { noteLoad(op.getPtr(), op.getBuffer().getType().getTile()); });
   function.walk([&](tt::DotOp op) { noteProduct(op); });
+  function.walk([&](tt::ReshapeOp op) { noteReshape(op); });
   function.walk(
       [&](tt::DistributeOp op) { distributed.insert(tileOf(op.getSrc()).getShape().vec()); });
 }
@@ -223,6 +224,14 @@ void LayoutChoice::noteProduct(tt::DotOp dot) {
                                              liesAlong(dot.getB(), 1)));
 }
 
+void LayoutChoice::noteReshape(tt::ReshapeOp reshape) {
+  std::vector<int64_t> from = tileOf(reshape.getSrc()).getShape().vec(),
+                       to = tileOf(reshape.getResult()).getShape().vec();
+  for (auto [accessed, other] : {std::pair(from, to), std::pair(to, from)})
+    if (anchors.count(accessed) && !anchors.count(other))
+      reshaped.try_emplace(other, accessed);
+}
+
 Layout LayoutChoice::alongDim(ArrayRef<int64_t> shape, unsigned dim, int64_t length) const {
   return Layout::blocked(shape, orderFrom(shape.size(), dim), length, target.getWarps());
 }
@@ -238,6 +247,8 @@ Layout LayoutChoice::blocked(ArrayRef<int64_t> shape) const {
   auto found = anchors.find(shape.vec());
   if (found == anchors.end() && Layout::isCube(shape))
     return Layout::cube(shape, target.getWarps());
+  if (auto source = reshaped.find(shape.vec()); found == anchors.end() && source != reshaped.end())
+    return blocked(source->second).throughReshape(shape);
   if (found == anchors.end())
     return alongDim(shape, fastestByDefault(shape), 1);
   // What a product's sums are stored from moves on its own (byVectors).

@@ -54,6 +54,7 @@ private:
   /// `atOnce`: the bytes that one instruction of a thread writes at most; 0: it only reads.
   void noteAccess(mlir::Value pointers, mlir::Type data, int64_t atOnce);
   void noteProduct(tt::DotOp dot);
+  void noteReshape(tt::ReshapeOp reshape);
   Layout blocked(llvm::ArrayRef<int64_t> shape) const;
   Layout alongDim(llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t length) const;
   Layout ofReading(ReadSharedOp read) const;
@@ -96,6 +97,8 @@ private:
     unsigned sparse = 0, dense = 0;
   };
   std::map<std::vector<int64_t>, Steps> steps;
+  /// For shapes that no access has: those that are accessed and reshaped to them.
+  std::map<std::vector<int64_t>, std::vector<int64_t>> reshaped;
   /// Shapes of tiles that are distributed by digits.
   std::set<std::vector<int64_t>> distributed;
   /// Shapes of products by matrix units: tiles of these lie as the sums do.

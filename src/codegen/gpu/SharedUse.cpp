@@ -4,6 +4,7 @@
 #include "codegen/common/CodeBuilder.h"
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/MatrixUnits.h"
+#include "codegen/gpu/WarpMove.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -132,7 +133,8 @@ Scratch scratchOf(Operation *op) {
       .Case<ConvertLayoutOp>([](auto other) -> Scratch {
         auto from = layoutOf(other.getSrc()), to = layoutOf(other.getResult());
         bool staysInWarps = !from || !to || !to->registersIn(*from).empty() ||
-                            codegen::exchangeThatPays(*from, *to);
+                            codegen::exchangeThatPays(*from, *to) ||
+                            codegen::warpMoveThatPays(*from, *to);
         return {staysInWarps ? 0 : tileBytes(other.getSrc())};
       })
       .Case<tt::ReduceOp>([](auto reduce) { return scratchOfReduction(reduce); })
