@@ -2,6 +2,7 @@
 #include "codegen/gpu/Layout.h"
 #include "codegen/gpu/LaneExchange.h"
 #include "codegen/gpu/SharedSwizzle.h"
+#include "codegen/gpu/WarpMove.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -238,6 +239,69 @@ TEST(LaneExchange, RefusesWhatOtherWarpsHold) {
   Layout from = Layout::blocked({64, 64}, {1, 0}, 8, 4),
          to = Layout::blocked({64, 64}, {0, 1}, 8, 4);
   EXPECT_FALSE(laneExchange(from, to));
+}
+
+/// The element that each thread finds where the move says, against where the wanted layout has it;
+/// layouts with random points, of which many repeat elements.
+TEST(WarpMove, FindsEachElementInItsWarp) {
+  std::mt19937 draw(7);
+  unsigned possible = 0, impossible = 0;
+  for (int round = 0; round < 4000; ++round) {
+    unsigned bits = draw() % 6, rowBits = bits == 0 ? 0 : draw() % (bits + 1);
+    llvm::SmallVector<int64_t> shape = {int64_t(1) << rowBits, int64_t(1) << (bits - rowBits)};
+    auto point = [&] {
+      if (draw() % 3 == 0)
+        return Layout::Point{0, 0};
+      return Layout::Point{static_cast<int32_t>(draw() % shape[0]),
+                           static_cast<int32_t>(draw() % shape[1])};
+    };
+    auto any = [&](unsigned registers) {
+      Layout layout;
+      layout.shape.assign(shape.begin(), shape.end());
+      for (unsigned i = 0; i < registers; ++i)
+        layout.registers.push_back(point());
+      for (unsigned i = 0; i < Layout::laneBits; ++i)
+        layout.lanes.push_back(point());
+      for (unsigned i = 0; i < 2; ++i)
+        layout.warps.push_back(point());
+      return layout;
+    };
+    Layout from = any(draw() % 4), to = any(draw() % 4);
+    auto move = warpMove(from, to);
+    bool isThere = true; // every warp holds what it wants
+    for (unsigned warp = 0; warp < 4; ++warp) {
+      std::set<std::vector<int32_t>> held;
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < from.registerCount(); ++r) {
+          Layout::Point at = from.pointOf(r, lane, warp);
+          held.insert({at.begin(), at.end()});
+        }
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned r = 0; r < to.registerCount(); ++r) {
+          Layout::Point wanted = to.pointOf(r, lane, warp);
+          isThere &= held.count({wanted.begin(), wanted.end()}) != 0;
+          if (!move)
+            continue;
+          WarpMove::Source source = move->sourceOf(r);
+          auto change = [&](const std::vector<WarpMove::Source> &changes, unsigned number) {
+            for (unsigned bit = 0; bit < changes.size(); ++bit)
+              if (number >> bit & 1) {
+                source.lane ^= changes[bit].lane;
+                source.reg ^= changes[bit].reg;
+              }
+          };
+          change(move->ofLane, lane);
+          change(move->ofWarp, warp);
+          ASSERT_EQ(from.pointOf(source.reg, source.lane, warp), wanted)
+              << from.text() << " to " << to.text();
+          EXPECT_TRUE(!move->staysInThreads() || source.lane == lane);
+        }
+    }
+    ASSERT_EQ(isThere, move.has_value()) << from.text() << " to " << to.text();
+    ++(move ? possible : impossible);
+  }
+  EXPECT_GT(possible, 500U);
+  EXPECT_GT(impossible, 500U);
 }
 
 /// How often the lanes of one warp that move at once meet in a bank, at most.
