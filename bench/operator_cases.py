@@ -451,6 +451,186 @@ def unfold_windows(x):
     return F.unfold(x, 3, padding=1)
 
 
+def linear_relu(x, w, b):
+    return F.relu(F.linear(x, w, b))
+
+
+def mm_right_transposed(a, b):
+    return torch.mm(a, b.t())
+
+
+def bmm_left_transposed(a, b):
+    return torch.bmm(a.transpose(1, 2), b)
+
+
+def attention_of_rows(q, k, v):
+    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2).contiguous()
+
+
+def softmax_middle(x):
+    return torch.softmax(x, 1)
+
+
+def layer_norm_two(x, w, b):
+    return F.layer_norm(x, x.shape[1:], w, b)
+
+
+def batch_norm_training(x, w, b):
+    return F.batch_norm(x, None, None, w, b, training=True)
+
+
+def group_norm_silu(x, w, b):
+    return F.silu(F.group_norm(x, 32, w, b))
+
+
+def binary_entropy(x, y):
+    return F.binary_cross_entropy_with_logits(x, torch.sigmoid(y))
+
+
+def divergence(x, y):
+    return F.kl_div(torch.log_softmax(x, -1), torch.softmax(y, -1), reduction="batchmean")
+
+
+def cross_entropy_smoothed(x, target):
+    return F.cross_entropy(x, target, label_smoothing=0.1)
+
+
+def mean_of_channels(x):
+    return x.mean((0, 2, 3))
+
+
+def argmin_columns(x):
+    return x.argmin(0)
+
+
+def extremes(x):
+    return x.amin(), x.amax()
+
+
+def count(x):
+    return (x > 0.5).sum()
+
+
+def cumsum_middle(x):
+    return x.cumsum(1)
+
+
+def cummax(x):
+    return torch.cummax(x, -1).values
+
+
+def topk_200(x):
+    return torch.topk(x, 200)
+
+
+def median(x):
+    return x.median(-1).values
+
+
+def index_select_columns(x, index):
+    return x.index_select(1, index)
+
+
+def index_put_added(x, index, source):
+    return x.index_put((index,), source, accumulate=True)
+
+
+def one_hot(index):
+    return F.one_hot(index, 100)
+
+
+def scatter_rows(x, index, source):
+    return x.index_copy(0, index, source)
+
+
+def channels_last(x):
+    return x.permute(0, 2, 3, 1).contiguous()
+
+
+def batched_transpose(x):
+    return x.transpose(1, 2).contiguous()
+
+
+def every_other(x):
+    return x[:, ::2].contiguous()
+
+
+def add_transposed(x, y):
+    return x + y.t()
+
+
+def mish(x):
+    return F.mish(x)
+
+
+def integer_arithmetic(x, y):
+    return (x * 3 + y) % 7
+
+
+def lerp(x, y, w):
+    return torch.lerp(x, y, w)
+
+
+def small_layer(x, w, b, scale):
+    return F.layer_norm(F.gelu(F.linear(x, w, b)), (x.shape[-1],), scale)
+
+
+def conv_channels_last(x, w):
+    return F.conv2d(x.permute(0, 3, 1, 2), w, padding=1)
+
+
+def conv1x1_channels_last(x, w):
+    return F.conv2d(x.permute(0, 3, 1, 2), w)
+
+
+def conv_volumes(x, w):
+    return F.conv3d(x, w, padding=1)
+
+
+def conv_dilated(x, w):
+    return F.conv2d(x, w, padding=2, dilation=2)
+
+
+def conv_transposed_4(x, w):
+    return F.conv_transpose2d(x, w, stride=2, padding=1)
+
+
+def avg_pool_3(x):
+    return F.avg_pool2d(x, 3, 2, 1)
+
+
+def bicubic(x):
+    return F.interpolate(x, scale_factor=2, mode="bicubic", align_corners=False)
+
+
+def bilinear_to(x):
+    return F.interpolate(x, size=(75, 75), mode="bilinear", align_corners=False)
+
+
+def grid_sample(x, grid):
+    return F.grid_sample(x, grid, align_corners=False)
+
+
+def distances(x, y):
+    return torch.cdist(x, y)
+
+
+def matmul(x, y):
+    return torch.matmul(x, y)
+
+
+def rotated_pairs(x, cos, sin):
+    pairs = x.float().unflatten(-1, (-1, 2))
+    a, b = pairs[..., 0], pairs[..., 1]
+    c, s = cos[:, None, :], sin[:, None, :]
+    return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2).to(x.dtype)
+
+
+def split_gated(x):
+    a, b = x.chunk(2, -1)
+    return F.gelu(a, approximate="tanh") * b
+
+
 def _same(*words):
     return {"cuda": words, "cpu": words}
 

@@ -30,6 +30,7 @@ import operator_cases  # noqa: E402
 from more_operator_cases import MORE_CASES  # noqa: E402
 from operator_cases import CASES, CPU_CASES  # noqa: E402
 from package_call import Package, open_library  # noqa: E402
+from third_operator_cases import THIRD_CASES  # noqa: E402
 
 # What holds PyTorch's libraries to instructions without tile registers: oneDNN's, MKL's.
 HELD_BACK = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
@@ -59,6 +60,8 @@ def inputs_of(name, device):
     tensors = [tensor_of(word, device, i + 1) for i, word in enumerate(words[device])]
     if function is operator_cases.cross_entropy_ignored:
         tensors[1][::7] = -100
+    if function is operator_cases.scatter_rows:
+        tensors[1] = torch.randperm(len(tensors[0]), device=device)[: len(tensors[1])]  # of equal ones any may stay
     if function is operator_cases.batch_norm:
         tensors[2] = tensors[2].abs() + 0.5
     if len(tensors) > 1 and function in (operator_cases.linear, operator_cases.linear_bias_gelu, operator_cases.gated_mlp):
@@ -125,6 +128,16 @@ def indices_are_right(function, inputs, results):
                 return bool((x.gather(-1, result) == x.sort().values).all())
             if function is operator_cases.sort_columns:
                 return bool((x.gather(0, result) == results[at - 1]).all())
+            if function is operator_cases.argmin_columns:
+                return bool((x.gather(0, result[None])[0] == x.amin(0)).all())
+            if result.dtype == torch.int64 and not inputs[0].is_floating_point():
+                if not bool((result == as_list(function(*inputs))[at]).all()):
+                    return False
+                continue
+            if result.dim() == 0:
+                if int(result) != int(function(*inputs)):
+                    return False
+                continue
             if function in (operator_cases.argmax_rows, operator_cases.max_rows):
                 return bool((x.gather(-1, result[..., None])[..., 0] == x.amax(-1)).all())
             if not bool((x.gather(-1, result) == results[at - 1]).all()):
@@ -294,6 +307,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", default="", help="a regular expression")
     parser.add_argument("--more", action="store_true", help="the second table of cases")
+    parser.add_argument("--third", action="store_true", help="the third one")
     parser.add_argument("--threads", type=int, help="on the CPU, of both")
     parser.add_argument("--no-compile-peer", action="store_true")
     parser.add_argument("--target", help="what packages are compiled for; `cpu:x86-64-v4` holds ours to that level")
@@ -304,9 +318,9 @@ def main():
     options = parser.parse_args()
     if options.table:
         return print_table([json.loads(path.read_text()) for path in options.table])
-    if options.more:
+    if options.more or options.third:
         CASES.clear()
-        CASES.update(MORE_CASES)
+        CASES.update(MORE_CASES if options.more else THIRD_CASES)
     elif options.device == "cpu":
         CASES.update(CPU_CASES)
     if options.threads:
@@ -327,7 +341,7 @@ def main():
     workers = max(1, min(8, (os.cpu_count() or 2) // 2))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         parts = 6 if options.device == "cuda" else 1
-        warm = [] if options.no_compile_peer else [pool.submit(warm_compiled, names[i::parts], options.device, options.threads, ["--more"] if options.more else []) for i in range(parts)]
+        warm = [] if options.no_compile_peer else [pool.submit(warm_compiled, names[i::parts], options.device, options.threads, ["--more"] if options.more else ["--third"] if options.third else []) for i in range(parts)]
         packages = dict(zip(names, pool.map(lambda n: compile_case(n, pellucid, options.device, target, folder), names)))
         for done in warm:
             done.exception()
