@@ -43,6 +43,9 @@ struct CompileOptions {
   bool fpContract = true; ///< Triton's default until 3.9
   /// No generated kernel adds floating-point numbers in an order that depends on timing.
   bool deterministic = false;
+  /// Convolutions of f32 on a device round what they multiply to tf32, which has 10 digits, as
+  /// PyTorch lets cuDNN (`torch.backends.cudnn.allow_tf32`); products of matrices never do.
+  bool tf32 = false;
   std::string worker; ///< pellucid-worker; empty: findWorker()
   /// Null: workers of this compilation's own.
   std::shared_ptr<KeptWorkers> keptWorkers = nullptr;

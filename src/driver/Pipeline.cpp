@@ -298,7 +298,7 @@ struct Compilation {
                    [&] { foldWeights(program, registry, options.keepIr); });
       pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
-                   [&] { layChannelsInnermost(program, registry); });
+                   [&] { layChannelsInnermost(program, registry, options.tf32); });
       passOverMain("read operands in place", program,
                    [&] { readOperandsInPlace(program, registry); });
       // What others have replaced reads its operands still.
@@ -311,8 +311,9 @@ struct Compilation {
     });
     auto carried = carriedPlaceholders(program);
     pass("lower to launches", program, [&] {
-      for (LoweringEdge &edge : lowerToLaunches(program, registry, textCompiler(context),
-                                                capability(device), options.deterministic, carried))
+      for (LoweringEdge &edge :
+           lowerToLaunches(program, registry, textCompiler(context), capability(device),
+                           options.deterministic, carried, options.tf32))
         report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });

@@ -69,7 +69,7 @@ int runCompile(Words words) {
   std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, deterministic = false, verify = false, verifyEach = false,
+  bool noFusion = false, noFma = false, noTf32 = false, deterministic = false, verify = false, verifyEach = false,
        asInputs = false;
   model.addTo(line);
   line.add("-o,--output", out, "the package to write (required)").valueText("FILE").required();
@@ -78,6 +78,8 @@ int runCompile(Words words) {
   line.addFlag("--no-fusion", noFusion, "leave pointwise operators outside of the users' kernels");
   line.addFlag("--no-fma", noFma,
                "round products before they are added; otherwise a*b+c is one fma, as in Triton");
+  line.addFlag("--no-tf32", noTf32,
+               "convolutions of f32 on a device multiply f32; otherwise tf32, as PyTorch's do");
   line.addFlag("--deterministic", deterministic,
                "the same bits at every run: scatters on a device add in a fixed order, which takes "
                "longer; otherwise as the programs come, as PyTorch's do");
@@ -109,6 +111,7 @@ int runCompile(Words words) {
   model.targets = options.targets;
   options.fuseIntoKernels = !noFusion;
   options.fpContract = !noFma;
+  options.tf32 = !noTf32;
   options.deterministic = deterministic;
   options.stateAsInputs = asInputs;
   size_t slash = model.model.rfind('/');

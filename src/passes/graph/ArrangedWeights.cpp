@@ -18,6 +18,7 @@ using Numbers = std::vector<int64_t>;
 struct Arrangement {
   const std::byte *data = nullptr; ///< of the element at index 0
   int64_t element = 1;
+  bool rounds = false;
   Numbers own, shape, strides;
 
   std::vector<uint8_t> bytes() const {
@@ -30,10 +31,24 @@ struct Arrangement {
       for (size_t d = index.size(); d-- > 0 && ++index[d] == shape[d];)
         index[d] = 0;
     }
+    if (rounds)
+      round(all);
     return all;
   }
 
 private:
+  /// f32 to the nearest of 10 digits.
+  static void round(std::vector<uint8_t> &all) {
+    for (size_t at = 0; at < all.size(); at += sizeof(uint32_t)) {
+      uint32_t bits = 0;
+      std::memcpy(&bits, all.data() + at, sizeof(bits));
+      constexpr uint32_t half = 0x1000, kept = ~uint32_t(0x1fff), infinity = 0x7f800000;
+      if ((bits & ~(uint32_t(1) << 31)) < infinity)
+        bits = (bits + half) & kept;
+      std::memcpy(all.data() + at, &bits, sizeof(bits));
+    }
+  }
+
   /// `line` is zero already.
   void fill(const Numbers &index, uint8_t *line) const {
     int64_t start = 0;
@@ -88,7 +103,8 @@ const Weight *weightBehind(const Program &program, const OperatorRegistry &regis
 }
 
 Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
-                                const std::vector<Expr> &own, const std::vector<Expr> &shape) {
+                                const std::vector<Expr> &own, const std::vector<Expr> &shape,
+                                bool roundsToTf32) {
   std::string name;
   const Weight *weight = weightBehind(program, registry, value, name);
   if (!weight || weight->dtype != value->type().dtype || shape.empty())
@@ -101,10 +117,12 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
     return nullptr;
   for (const Numbers *numbers : {&first, &made.own, &made.shape, &made.strides})
     all.insert(all.end(), numbers->begin(), numbers->end());
+  all.push_back(roundsToTf32);
   Value *&entry = known[{weight->data.get(), all}];
   if (entry)
     return entry;
   made.element = static_cast<int64_t>(byteSize(weight->dtype));
+  made.rounds = roundsToTf32;
   made.data = weight->data.get() + first[0] * made.element;
   Weight arranged;
   arranged.dtype = weight->dtype;

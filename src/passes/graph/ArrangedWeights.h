@@ -24,9 +24,10 @@ public:
   /// A dense weight over `shape`, whose element at each index of `own` is the one of `value` that
   /// `from` says, and the others are zeros; null where `value` is no weight with contents at hand,
   /// or a size is not constant. `own` has as many dims as `shape`, none of them longer.
+  /// `roundsToTf32`: f32, of which its readers take 10 digits.
   graph::Value *arrange(const graph::Value *value, const TextOperand &from,
                         const std::vector<symbolic::Expr> &own,
-                        const std::vector<symbolic::Expr> &shape);
+                        const std::vector<symbolic::Expr> &shape, bool roundsToTf32 = false);
 
 private:
   graph::Program &program;

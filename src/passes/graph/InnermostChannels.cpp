@@ -24,8 +24,8 @@ bool isInnermost(const Value *value) {
 
 class ChannelLayout {
 public:
-  ChannelLayout(Program &p, const OperatorRegistry &r)
-      : program(p), registry(r), weights(p, r), relaid(p, r) {}
+  ChannelLayout(Program &p, const OperatorRegistry &r, bool t)
+      : program(p), registry(r), tf32(t), weights(p, r), relaid(p, r) {}
 
   size_t run() {
     openLines();
@@ -46,11 +46,11 @@ public:
 private:
   // --- lines
 
-  /// A convolution of 16-bit lines is one of images of one row, which may lie otherwise.
+  /// A convolution of lines is one of images of one row, which may lie otherwise.
   void openLines() {
     std::vector<Node *> lines;
     for (Node &node : program.main)
-      if (node.isCall() && node.target() == "aten.convolution.default" && isHalfOfRank(node, 3) &&
+      if (node.isCall() && node.target() == "aten.convolution.default" && isOfRank(node, 3) &&
           !callOf(node, registry, program.symbols)->flag("transposed"))
         lines.push_back(&node);
     for (Node *node : lines)
@@ -81,20 +81,22 @@ private:
     program.main.erase(&node);
   }
 
-  bool isHalfOfRank(const Node &node, size_t rank) const {
+  /// And of what matrix units multiply.
+  bool isOfRank(const Node &node, size_t rank) const {
     const TensorType &type = node.result()->type();
-    bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
-    return isHalf && type.rank() == rank;
+    bool isMultiplied = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16 ||
+                        (tf32 && type.dtype == DataType::Float32);
+    return isMultiplied && type.rank() == rank;
   }
 
   // --- what is laid out otherwise
 
-  /// A convolution of 16-bit images whose channels move by 16 bytes.
+  /// A convolution of images whose channels move by 16 bytes.
   bool isWanted(const Node &node) const {
     if (!node.isCall() || node.target() != "aten.convolution.default")
       return false;
     auto call = callOf(node, registry, program.symbols);
-    if (!isHalfOfRank(node, 4) || call->flag("transposed"))
+    if (!isOfRank(node, 4) || call->flag("transposed"))
       return false;
     ConvolutionDims dims = convolutionDims(*call);
     auto moves = [](const Expr &channels) {
@@ -141,7 +143,8 @@ private:
       return std::vector<Expr>{list[0], list[2], list[3], list[1]};
     };
     TextOperand from{type.dtype, last(type.strides), 0};
-    Value *made = weights.arrange(value, from, last(type.shape), last(type.shape));
+    Value *made = weights.arrange(value, from, last(type.shape), last(type.shape),
+                                  type.dtype == DataType::Float32);
     if (!made)
       made = relaid.dense(relaid.call("aten.permute.default", {value, Argument::List{0, 2, 3, 1}}));
     return known = relaid.call("aten.permute.default", {made, Argument::List{0, 3, 1, 2}});
@@ -149,6 +152,7 @@ private:
 
   Program &program;
   const OperatorRegistry &registry;
+  bool tf32;
   ArrangedWeights weights;
   RelaidValues relaid;
   std::unordered_map<const Value *, Value *> innermost;
@@ -156,8 +160,8 @@ private:
 
 } // namespace
 
-size_t layChannelsInnermost(Program &program, const OperatorRegistry &registry) {
-  return runOnTrial<ChannelLayout>(program, registry);
+size_t layChannelsInnermost(Program &program, const OperatorRegistry &registry, bool tf32) {
+  return runOnTrial<ChannelLayout>(program, registry, tf32);
 }
 
 } // namespace pellucid::passes

@@ -197,6 +197,7 @@ struct GemmSpec {
   std::vector<TextOperand> bias; ///< none or one
   double alpha = 1, beta = 1;    ///< of the product and of the bias
   DataType accumulate = DataType::Float32;
+  bool tf32 = false; ///< matrix units may leave out the last 13 bits of f32 operands
 
   /// What becomes of an element before it is stored: statements over `product`, which has the type
   /// `type`, and over elements `in0`, `in1`, … that stand at the same place of `inputs`. Their

@@ -15,13 +15,20 @@ using namespace graph;
 namespace {
 
 /// Elements that a matrix unit's operand moves by.
-constexpr int64_t vectorElements = 8;
+int64_t vectorElements(DataType type) { return 16 / static_cast<int64_t>(byteSize(type)); }
 /// Terms that are written out one by one: windows of 7 x 7 with a channel of their own, and
 /// smaller.
 constexpr int64_t mostTerms = 64;
 
 ConvolutionDims dimsOf(const LaunchEmitter &emitter, const Node &node) {
   return convolutionDims(*callOf(node, emitter.registry, emitter.program.symbols));
+}
+
+/// To the nearest number of tf32: its units leave the last 13 bits out. What is not a number stays
+/// one.
+std::string roundedText(const std::string &name) {
+  return "tl.where(" + name + " == " + name + ", ((" + name +
+         ".to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True), " + name + ")";
 }
 
 Expr productOf(const std::vector<Expr> &values) { return product(values, 0, values.size()); }
@@ -63,12 +70,16 @@ Value *ConvolutionLowering::copyInto(Value *target, Access access, const TextOpe
   spec.inputs = {from};
   spec.outputs = {place};
   spec.results = {"in0"};
+  if (roundsCopies) {
+    spec.body = {{"v0", roundedText("in0")}};
+    spec.results = {"v0"};
+  }
   return emitter.emit(writePointwise(std::move(spec), symbols), {value}, {target, access}, where);
 }
 
 Value *ConvolutionLowering::copy(Value *value, const TextOperand &from,
                                  const std::vector<Expr> &shape) {
-  if (Value *arranged = emitter.weights.arrange(value, from, shape, shape))
+  if (Value *arranged = emitter.weights.arrange(value, from, shape, shape, roundsCopies))
     return arranged;
   TensorType dense(value->type().dtype, shape, value->type().device);
   return copyInto(emitter.emptyLike(dense), Access::Write, {dense.dtype, dense.strides, 0}, value,
@@ -134,6 +145,10 @@ ConvolutionLowering::Input ConvolutionLowering::borderedInput(bool channelsLast,
   if (!inside.empty()) {
     spec.body = {{"v0", "tl.where(" + inside + ", in0, tl.cast(0.0, " + tlName(type.dtype) + "))"}};
     spec.results = {"v0"};
+  }
+  if (roundsCopies) {
+    spec.body.push_back({"rounded", roundedText(spec.results[0])});
+    spec.results = {"rounded"};
   }
   Input made;
   made.value = emitter.emit(writePointwise(std::move(spec), symbols), {input},
@@ -258,7 +273,7 @@ bool ConvolutionLowering::masksBorder() const {
   for (size_t d = 0; d < sizes.spatial(); ++d)
     if (sizes.padding[d] != 0 && sizes.kernel[d] == 1)
       return false;
-  return !sizes.transposed && channelsOfGroup() % vectorElements == 0 &&
+  return !sizes.transposed && channelsOfGroup() % vectorElements(input->type().dtype) == 0 &&
          channelsOfGroup() >= fewChannels;
 }
 
@@ -278,7 +293,7 @@ TextOperand ConvolutionLowering::inOrder(Value *&value, int64_t channels, bool f
                  (own == channels && weights.strides == contiguousStrides(shape));
   value = weight;
   if (!isThere) {
-    value = emitter.weights.arrange(weight, weights, shape, packed);
+    value = emitter.weights.arrange(weight, weights, shape, packed, roundsCopies);
     TextOperand place{weights.dtype, contiguousStrides(packed), 0};
     if (!value)
       value = own == channels
@@ -299,15 +314,17 @@ WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits, bool placesAsR
   int64_t own = channelsOfGroup(), taps = 1;
   for (int64_t extent : sizes.kernel)
     taps *= extent;
+  roundsCopies = forMatrixUnits && input->type().dtype == DataType::Float32;
+  int64_t vector = vectorElements(input->type().dtype);
   // Windows of one element, one after the other: the product of two matrices as they lie.
   bool isPlain =
       taps == 1 && !isPadded() &&
       std::all_of(sizes.stride.begin(), sizes.stride.end(), [](int64_t s) { return s == 1; }) &&
       input->type().strides.back().constant() == 1 &&
-      symbols.isMultipleOf(productOf(sizes.output), vectorElements);
+      symbols.isMultipleOf(productOf(sizes.output), vector);
   bool channelsLast = forMatrixUnits && !isPlain;
   int64_t channels =
-      channelsLast ? (own + vectorElements - 1) / vectorElements * vectorElements : own;
+      channelsLast ? (own + vector - 1) / vector * vector : own;
   bool isMasked = channelsLast && placesAsRows && masksBorder();
   Input from = sizes.transposed ? paddedInput(channelsLast, channels)
                                 : borderedInput(channelsLast, channels, !isMasked);

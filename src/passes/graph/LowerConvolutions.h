@@ -120,6 +120,7 @@ private:
   const graph::SymbolTable &symbols;
   graph::ConvolutionDims sizes;
   graph::Value *input, *weight;
+  bool roundsCopies = false; ///< to tf32, whose units multiply them
   SourceLocation where;
 };
 

@@ -208,8 +208,11 @@ ProductLowering::Described ProductLowering::describeConvolution(const Node &node
                                                                 const TensorType &stored) {
   auto call = callOf(node, registry, program.symbols);
   const TensorType &type = node.result()->type();
-  bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16;
-  WindowProduct windows = convolution.asProduct(isHalf, stored.strides[1].constant() == 1);
+  bool isHalf = type.dtype == DataType::Float16 || type.dtype == DataType::BFloat16,
+       truncates = emitter.tf32 && type.dtype == DataType::Float32;
+  WindowProduct windows =
+      convolution.asProduct(isHalf || truncates, stored.strides[1].constant() == 1);
+  windows.spec.tf32 = truncates;
   Described made{std::move(windows.spec), windows.a, windows.b, nullptr};
   made.spec.output = convolution.inPlaces(broadcastOperand(type, type.shape, program.symbols),
                                           made.spec.rowsApart);

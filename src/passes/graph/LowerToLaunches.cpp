@@ -27,10 +27,11 @@ namespace {
 class Lowering {
 public:
   Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm,
-           bool deterministic, std::unordered_set<const Value *> carried)
+           bool deterministic, std::unordered_set<const Value *> carried, bool tf32)
       : program(p), registry(r), emitter(p, r, c), forCpu(sm == 0),
         products(emitter, deviceModel(sm)) {
     emitter.deterministic = deterministic;
+    emitter.tf32 = tf32;
     emitter.carried = std::move(carried);
   }
 
@@ -563,8 +564,8 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
 std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
                                           const CompileText &compile, uint32_t sm,
                                           bool deterministic,
-                                          std::unordered_set<const Value *> carried) {
-  Lowering lowering(program, registry, compile, sm, deterministic, std::move(carried));
+                                          std::unordered_set<const Value *> carried, bool tf32) {
+  Lowering lowering(program, registry, compile, sm, deterministic, std::move(carried), tf32);
   lowering.run();
   return lowering.takeEdges();
 }

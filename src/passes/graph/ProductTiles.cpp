@@ -89,6 +89,20 @@ constexpr Candidate sixteenBitsByWarps[] = {
     {{.m = 16, .n = 32, .k = 256, .warps = 4, .stages = 4}, 0.15, 4},
 };
 
+/// Of f32 as tf32: half the rate of 16 bits, and half of k in as many bytes.
+constexpr Candidate truncated[] = {
+    {{.m = 128, .n = 256, .k = 32, .warps = 8, .stages = 4}, 0.45, 1},
+    {{.m = 128, .n = 128, .k = 32, .warps = 8, .stages = 3}, 0.42, 2},
+    {{.m = 128, .n = 128, .k = 32, .warps = 4, .stages = 4}, 0.42, 1},
+    {{.m = 64, .n = 128, .k = 32, .warps = 4, .stages = 4}, 0.36, 2},
+    {{.m = 128, .n = 64, .k = 32, .warps = 4, .stages = 4}, 0.35, 2},
+    {{.m = 64, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.27, 1},
+    {{.m = 64, .n = 32, .k = 64, .warps = 4, .stages = 4}, 0.17, 2},
+    {{.m = 32, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.10, 4},
+    {{.m = 16, .n = 128, .k = 64, .warps = 4, .stages = 4}, 0.07, 2},
+    {{.m = 16, .n = 64, .k = 64, .warps = 4, .stages = 4}, 0.06, 4},
+};
+
 /// By multiply-adds of threads: the rate is theirs.
 constexpr Candidate multiplyAdds[] = {
     {{.m = 128, .n = 128, .k = 32, .warps = 8, .stages = 3}, 0.050, 2},
@@ -118,9 +132,12 @@ constexpr Candidate bytes[] = {
 constexpr Candidate onCpu[] = {{{.m = 32, .n = 64, .k = 64, .group = 1}, 1, 1}};
 constexpr Candidate doublesOnCpu[] = {{{.m = 32, .n = 64, .k = 32, .group = 1}, 1, 1}};
 
-std::span<const Candidate> candidates(DataType type, const DeviceModel &device) {
+std::span<const Candidate> candidates(DataType type, const DeviceModel &device,
+                                      bool tf32 = false) {
   if (device.sm == 0)
     return byteSize(type) == 8 ? std::span(doublesOnCpu) : std::span(onCpu);
+  if (tf32)
+    return truncated;
   if (type == DataType::Float16 || type == DataType::BFloat16)
     return device.hasWarpgroups ? std::span<const Candidate>(sixteenBits)
                                 : std::span<const Candidate>(sixteenBitsByWarps);
@@ -215,6 +232,7 @@ struct Chooser {
   bool maySplit;
   bool mayPass;     ///< programs may go through several tiles
   int64_t mostSums; ///< of a thread
+  bool tf32;
 
   double time(const Candidate &candidate, int64_t rows) const {
     ProductSizes at = sizes;
@@ -253,7 +271,7 @@ struct Chooser {
       if (!best || time(candidate, rows) < time(*best, rows))
         best = candidate;
     };
-    for (Candidate candidate : candidates(type, device)) {
+    for (Candidate candidate : candidates(type, device, tf32)) {
       candidate = fitted(candidate);
       if (device.sm == 0)
         return candidate;
@@ -331,7 +349,8 @@ std::vector<ProductChoice> chooseProductTiles(const GemmSpec &spec, const Device
                   isKnown && batch.constant() && spec.depth.size() == 1 &&
                       spec.columns.size() == 1 && !spec.rowsApart && spec.borders.empty(),
                   isLong(spec.body) || spec.inputs.size() + spec.bias.size() > mostLoaded ? 64
-                                                                                          : 256};
+                                                                                          : 256,
+                  spec.tf32};
   if (spec.m.constant() || device.sm == 0)
     return {{.guard = 1, .tile = chooser.best(likely(spec.m, symbols)).tile, .mostRows = rows.max}};
 

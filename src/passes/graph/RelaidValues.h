@@ -55,11 +55,12 @@ std::optional<std::vector<size_t>> denseOrder(const graph::TensorType &type,
 
 /// Runs `Pass` on a copy of the program, which is taken where it changed something and could
 /// restore what readers need; returns how much it changed.
-template <typename Pass>
-size_t runOnTrial(graph::Program &program, const graph::OperatorRegistry &registry) {
+template <typename Pass, typename... Options>
+size_t runOnTrial(graph::Program &program, const graph::OperatorRegistry &registry,
+                  Options... options) {
   graph::Program trial = program.clone();
   try {
-    size_t count = Pass(trial, registry).run();
+    size_t count = Pass(trial, registry, options...).run();
     if (count)
       program = std::move(trial);
     return count;
