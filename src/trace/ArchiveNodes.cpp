@@ -46,6 +46,8 @@ h::Value ArchiveReplay::resultOf(const archive::Node &node, const archive::Graph
   }
   if (onComplex)
     return complexCall(target, std::move(args));
+  if (auto view = viewChecked(node, target, graph, values))
+    return *view;
   switch (route) {
   case ArchiveRoute::Number:
     return numberCall(*interpreter, target, args.positional);

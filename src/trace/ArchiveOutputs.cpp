@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of an archive's nodes and of its graph, held against what the archive says of them.
+#include "graph/FakeRules.h"
 #include "trace/ArchiveComplex.h"
 #include "trace/ArchiveReplay.h"
+#include "trace/NumberOperands.h"
 #include "trace/OperatorCall.h"
+#include "trace/ReadSizes.h"
 
 #include <algorithm>
 #include <functional>
@@ -51,8 +54,12 @@ void ArchiveReplay::bindResults(const archive::Node &node, const archive::Graph 
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i]->text.empty())
       continue;
+    if (auto known = graph.integers.find(names[i]->text);
+        isItem(targetOf(node)) && known != graph.integers.end() && results[i].isSymInt() &&
+        known->second.op() == symbolic::ExprOp::Symbol)
+      told.emplace(known->second.symbolName(), results[i].symInt());
     checkResult(node, *names[i], graph, results[i]);
-    values.insert_or_assign(names[i]->text, std::move(results[i]));
+    values.insert_or_assign(names[i]->text, withSizesSaid(*names[i], graph, results[i]));
   }
 }
 
@@ -71,6 +78,86 @@ bool ArchiveReplay::isSize(const Expr &size, const Expr &said) {
       return true;
   return tracer.symbols().prove(symbolic::equal(size, symbolic::substitute(said, replacements))) !=
          false;
+}
+
+/// What the archive says in this program's symbols, where they are all known.
+std::optional<Expr> ArchiveReplay::sizeSaid(const Expr &said) const {
+  std::map<std::string, Expr> replacements;
+  for (const std::string &name : said.symbols())
+    if (auto known = told.find(name); known != told.end())
+      replacements.emplace(name, known->second);
+    else if (!symbolsGiven.count(name))
+      return std::nullopt;
+  return symbolic::substitute(said, replacements);
+}
+
+h::Value ArchiveReplay::strided(const h::Value &tensor, const std::vector<Expr> &sizes,
+                                const std::vector<Expr> &strides) {
+  auto list = [](const std::vector<Expr> &numbers) {
+    h::List values;
+    for (const Expr &number : numbers)
+      values.push_back(h::Value::integer(number));
+    return h::Value::list(std::move(values));
+  };
+  return callAten(tracer, *interpreter, "as_strided", argsOf({tensor, list(sizes), list(strides)}));
+}
+
+/// A size that values decide, which the program's checks made simpler for PyTorch than it is for
+/// us: `u0`, not `min(s0, u0)`. It is checked and called so from here on.
+h::Value ArchiveReplay::withSizesSaid(const archive::Argument &name, const archive::Graph &graph,
+                                      h::Value given) {
+  auto *tensor = given.as<TensorObject>();
+  auto meta = graph.tensors.find(name.text);
+  if (!tensor || meta == graph.tensors.end() || &tracer.graph() != &tracer.program.main ||
+      tensor->tensor.type.rank() != meta->second.sizes.size())
+    return given;
+  const TensorType &type = tensor->tensor.type;
+  std::vector<Expr> sizes = type.shape;
+  bool isSimpler = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    std::optional<Expr> said = sizeSaid(meta->second.sizes[d]);
+    if (!said || !mentionsRead(tracer, sizes[d]) || said->text().size() >= sizes[d].text().size() ||
+        tracer.symbols().prove(symbolic::equal(sizes[d], *said)).has_value())
+      continue;
+    checkSizes(tracer, *interpreter, symbolic::equal(sizes[d], *said),
+               "RuntimeError: a size of '" + name.text + "' is " + sizes[d].text() + ", not " +
+                   said->text());
+    sizes[d] = *said;
+    isSimpler = true;
+  }
+  return isSimpler ? strided(given, sizes, type.strides) : given;
+}
+
+/// A view whose count of elements is the tensor's by what the program checked of values.
+std::optional<h::Value> ArchiveReplay::viewChecked(const archive::Node &node,
+                                                   const std::string &target,
+                                                   const archive::Graph &graph,
+                                                   const ArchiveScope &values) {
+  if ((target != "aten.view.default" && target != "aten.reshape.default") ||
+      &tracer.graph() != &tracer.program.main || node.outputs.size() != 1)
+    return std::nullopt;
+  auto meta = graph.tensors.find(node.outputs[0].text);
+  const TensorType &type = tensorArgument(node, graph, values).tensor.type;
+  if (meta == graph.tensors.end() || !type.isContiguous(tracer.symbols()))
+    return std::nullopt;
+  std::vector<Expr> sizes, strides(meta->second.sizes.size(), Expr(1));
+  Expr count = 1;
+  for (const Expr &said : meta->second.sizes) {
+    std::optional<Expr> size = sizeSaid(said);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+    count = count * *size;
+  }
+  Expr condition = symbolic::equal(type.numel(), count);
+  if (tracer.symbols().prove(condition).has_value() || !mentionsRead(tracer, condition))
+    return std::nullopt;
+  checkSizes(tracer, *interpreter, condition,
+             "RuntimeError: shape '" + shapeText(sizes) + "' is invalid for input of size " +
+                 type.numel().text());
+  for (size_t d = sizes.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * sizes[d];
+  return strided(kept, sizes, strides);
 }
 
 /// PyTorch 2.6 notes a dim of 1 among those of an LSTM's states, which its own call does not
@@ -174,6 +261,12 @@ h::Value ArchiveReplay::tensorOfResult(const h::Value &value) {
     dtype = DataType::Int64;
   else if (value.isFloat())
     dtype = DataType::Float64;
+  if (value.as<h::SymFloat>()) {
+    h::Value tensor = exactTensorOfNumber(tracer, *interpreter, value);
+    options.note("a result is a number: the package gives it as a tensor without dims, " +
+                 std::string(info(tensor.as<TensorObject>()->tensor.type.dtype).cli) + "[]");
+    return tensor;
+  }
   if (!dtype)
     fail("returns a value of type " + h::typeName(value) + "; a package returns tensors");
   options.note("a result is a number: the package gives it as a tensor without dims, " +

@@ -89,7 +89,14 @@ private:
                            std::vector<const archive::Argument *> &names);
   void bindResults(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values,
                    const host::Value &result);
+  std::optional<Expr> sizeSaid(const Expr &said) const;
   bool isSize(const Expr &size, const Expr &said);
+  host::Value withSizesSaid(const archive::Argument &name, const archive::Graph &graph,
+                            host::Value given);
+  std::optional<host::Value> viewChecked(const archive::Node &node, const std::string &target,
+                                         const archive::Graph &graph, const ArchiveScope &values);
+  host::Value strided(const host::Value &tensor, const std::vector<Expr> &sizes,
+                      const std::vector<Expr> &strides);
   static bool hasDimTooMany(const archive::Node &node, const graph::TensorType &type,
                             const archive::TensorMeta &meta);
   void checkResult(const archive::Node &node, const archive::Argument &name,

@@ -71,6 +71,8 @@ bool isItem(const std::string &target) {
 bool isAssertion(const std::string &target) {
   return target == "aten._assert_tensor_metadata.default" ||
          target == "aten._assert_scalar.default" ||
+         // Of the numbers that torch.tensor is given; nothing reads it.
+         target == "aten.promote_types.default" ||
          target == "aten.sym_constrain_range_for_size.default" ||
          target == "aten.sym_constrain_range.default";
 }

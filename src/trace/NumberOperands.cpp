@@ -47,12 +47,23 @@ h::Value computedNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Va
   return operand(0);
 }
 
+/// scalar_tensor(x), which is a float where no dtype is asked for, as full([], x).
+h::CallArgs inOnePlace(h::CallArgs args) {
+  args.positional.insert(args.positional.begin(), h::Value::list({}));
+  const h::Value *asked = args.keyword("dtype");
+  if (!asked)
+    args.keywords.emplace_back("dtype", dtypeValue(DataType::Float32));
+  return args;
+}
+
 /// full(size, x), full_like(self, x), new_full(self, size, x): the one number in every place.
 std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
                                    const std::string &name, const h::CallArgs &args) {
-  bool like = name == "full_like", fresh = name == "new_full";
-  if (name != "full" && !like && !fresh)
+  bool like = name == "full_like", fresh = name == "new_full", one = name == "scalar_tensor";
+  if (name != "full" && !like && !fresh && !one)
     return std::nullopt;
+  if (one)
+    return filledWith(tracer, interpreter, "full", inOnePlace(args));
   static const h::Signature shaped("size, fill_value, *, dtype=None, **options"),
       ofSelf("self, fill_value, *, dtype=None, **options"),
       both("self, size, fill_value, *, dtype=None, **options");
@@ -109,8 +120,30 @@ bool holdsFloatOfSizes(const h::CallArgs &args) {
                      [&](const auto &keyword) { return isOne(keyword.second); });
 }
 
-h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
+/// `clamp` of `aten.clamp.default`, an overload that takes numbers where the packet takes tensors.
+static std::string packetOf(const std::string &name) {
+  size_t last = name.rfind('.');
+  return name.starts_with("aten.") && last > 5 ? name.substr(5, last - 5) : name;
+}
+
+/// Whether the overload that an archive names has a tensor wherever a float of sizes stands.
+static bool takesTensors(const Tracer &tracer, const std::string &name, const h::CallArgs &args) {
+  const Operator *op = tracer.registry.find(name);
+  auto takes = [&](std::optional<size_t> at, const h::Value &value) {
+    return !value.as<h::SymFloat>() || !op || !at || *at >= op->schema.arguments.size() ||
+           op->schema.arguments[*at].type.kind == SchemaType::Kind::Tensor;
+  };
+  bool all = true;
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    all = all && takes(i, args.positional[i]);
+  for (const auto &[key, value] : args.keywords)
+    all = all && takes(op ? op->schema.indexOf(key) : std::nullopt, value);
+  return all;
+}
+
+h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const std::string &given,
                               h::CallArgs args) {
+  const std::string name = takesTensors(tracer, given, args) ? given : packetOf(given);
   if (auto filled = filledWith(tracer, interpreter, name, args))
     return *filled;
   std::optional<DataType> type;
@@ -155,6 +188,12 @@ h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const
   return isHalf && tensor && tensor->tensor.type.dtype == DataType::Float32
              ? castTo(*tensor, interpreter, *type)
              : result;
+}
+
+h::Value exactTensorOfNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {
+  if (auto *item = number.as<ItemNumber>(); item && item->isWhole())
+    return item->operands[0];
+  return computedNumber(tracer, interpreter, number);
 }
 
 h::Value tensorOfNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Value &number) {

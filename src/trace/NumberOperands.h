@@ -13,6 +13,9 @@ bool holdsFloatOfSizes(const host::CallArgs &args);
 /// in float32, as PyTorch forms those with a number.
 host::Value callWithFloatOfSizes(Tracer &tracer, host::Interpreter &interpreter,
                                  const std::string &name, host::CallArgs args);
+/// A number that sizes or values decide as a tensor without dims: an int64, or a float64.
+host::Value exactTensorOfNumber(Tracer &tracer, host::Interpreter &interpreter,
+                                const host::Value &number);
 /// The call with numbers that change from turn to turn as operands; nullopt where there are none.
 std::optional<host::Value> withNumbersAsOperands(Tracer &tracer, host::Interpreter &interpreter,
                                                  const std::string &name,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Archives with everything that the format has (unusual_models.py), exported strict and not, in both dialects, as the PyTorch that is here writes
+"""Archives with everything that the format has (unusual_models.py, unusual_values.py), exported strict and not, in both dialects, as the PyTorch that is here writes
 them: each call gives what PyTorch gives, changed inputs and what the model keeps included.
 
     unusual_archives_test.py PROGRAM [NAME…]
@@ -23,6 +23,9 @@ except ImportError as missing:
     sys.exit(77)
 
 import unusual_models  # noqa: E402
+import unusual_values  # noqa: E402
+
+MODELS = {**unusual_models.MODELS, **unusual_values.MODELS}
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
@@ -53,7 +56,15 @@ def tensors(tree):
     return [leaf for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
-def check(folder, program, calls, expected):
+def words_of(folder, package, state, names, values):
+    words = ["run", package, *state]
+    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+        np.save(folder / f"in{i}.npy", array(value))
+        words += ["--input", f"{name}=@{folder / f'in{i}.npy'}" + (":bf16" if value.dtype == torch.bfloat16 else "")]
+    return words
+
+
+def check(folder, program, calls, expected, refused):
     torch.export.save(program, folder / "model.pt2")
     package, state = folder / "model.plc", folder / "state.safetensors"
     state.unlink(missing_ok=True)
@@ -63,15 +74,15 @@ def check(folder, program, calls, expected):
     for number, ((args, kwargs), (results, after)) in enumerate(zip(calls, expected, strict=True)):
         values = tensors(in_order(program, args, kwargs))
         assert len(values) == len(names), f"inputs {names} for {len(values)} tensors"
-        words = ["run", package, *(("--state", state) if shown.get("state") else ())]
-        for i, (name, value) in enumerate(zip(names, values)):
-            np.save(folder / f"in{i}.npy", array(value))
-            words += ["--input", f"{name}=@{folder / f'in{i}.npy'}" + (":bf16" if value.dtype == torch.bfloat16 else "")]
+        words = words_of(folder, package, ("--state", state) if shown.get("state") else (), names, values)
         for i in range(len(results)):
             words += ["--output", folder / f"out{i}.npy"]
         pellucid(*words)
         for i, want in enumerate(results):
             close(f"call {number}, result {i}", np.load(folder / f"out{i}.npy"), want)
+    for number, (args, kwargs, text) in enumerate(refused):
+        done = subprocess.run([sys.argv[1], *map(str, words_of(folder, package, (), names, tensors(in_order(program, args, kwargs))))], capture_output=True, text=True)
+        assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1, f"refused call {number} ends with {done.returncode}: {done.stderr}"
 
 
 def in_order(program, args, kwargs):
@@ -90,7 +101,7 @@ def cloned(tree):
 def references(name):
     """Each call's results of the module itself, call after call."""
     torch.manual_seed(4)
-    model, calls, options = unusual_models.MODELS[name]()
+    model, calls, options = MODELS[name]()
     expected = []
     with torch.no_grad():
         for args, kwargs in calls:
@@ -105,21 +116,32 @@ def sized(results):
     return pytree.tree_map(lambda leaf: torch.tensor(leaf, dtype=torch.float64) if type(leaf) is float else torch.tensor(leaf) if type(leaf) in (int, bool) else leaf, results)
 
 
+def exported(model, call, options, strict):
+    shapes = options.get("dynamic_shapes")
+    if collection := options.get("collection"):
+        # It knows the tensors of the call by their identity.
+        shapes, call = (collection.dynamic_shapes(model, *call) if isinstance(collection, torch.export.ShapesCollection) else collection), call
+    else:
+        call = cloned(call)
+    others = {name: value for name, value in options.items() if name not in ("dynamic_shapes", "collection", "refused")}
+    return torch.export.export(model, *call, strict=strict, dynamic_shapes=shapes, **others)
+
+
 def check_model(folder, name):
     expected = references(name)
     made = 0
     for strict in (False, True):
         torch.manual_seed(4)
-        model, calls, options = unusual_models.MODELS[name]()
+        model, calls, options = MODELS[name]()
         try:
             with torch.no_grad():
-                program = torch.export.export(model.eval(), *cloned(calls[0]), strict=strict, **options)
+                program = exported(model.eval(), calls[0], options, strict)
         except Exception as error:
             assert strict, error
             print(f"{name}: PyTorch does not export it with strict=True: {str(error).strip().splitlines()[0][:100]}")
             continue
-        check(folder, program, calls, expected)
-        check(folder, program.run_decompositions(), calls, expected)
+        check(folder, program, calls, expected, options.get("refused", ()))
+        check(folder, program.run_decompositions(), calls, expected, options.get("refused", ()))
         made += 2
     print(f"{name}: {made} archives", flush=True)
 
@@ -127,7 +149,7 @@ def check_model(folder, name):
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for name in sys.argv[2:] or unusual_models.MODELS:
+        for name in sys.argv[2:] or MODELS:
             try:
                 check_model(pathlib.Path(scratch), name)
             except Exception as error:
