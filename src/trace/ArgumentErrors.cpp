@@ -3,6 +3,7 @@
 // arguments.
 #include "trace/AtenComposites.h"
 #include "trace/FailedCall.h"
+#include "trace/HeldNumber.h"
 
 #include "host/InterpreterState.h"
 
@@ -88,25 +89,24 @@ Found noTensorInList(const std::vector<const Schema *> &schemas,
   return std::nullopt;
 }
 
-/// What fills a tensor of integers must be one of them; unsigned ones take negatives that wrap.
+/// What fills a tensor of integers must be one of them; unsigned ones take negative integers, which wrap.
 Found unheldNumber(const std::string &target, const std::vector<Argument> &positional) {
   bool fills = target == "aten.fill.Scalar" || target == "aten.masked_fill.Scalar";
   const Value *self = fills && positional.size() > 1 ? positional[0].value() : nullptr;
-  if (!self || !self->isTensor() || !isInteger(self->type().dtype) ||
-      byteSize(self->type().dtype) == 8)
+  if (!self || !self->isTensor())
     return std::nullopt;
   DataType type = self->type().dtype;
   const Argument &given = positional.back();
-  std::optional<double> number = given.as<double>();
-  if (auto whole = given.as<int64_t>())
-    number = static_cast<double>(*whole);
-  double count = std::exp2(8 * byteSize(type));
-  double least = info(type).isSigned ? -count / 2 : 1 - count,
-         most = info(type).isSigned ? count / 2 - 1 : count - 1;
-  if (!number || (std::trunc(*number) >= least && std::trunc(*number) <= most))
+  std::optional<long double> number = given.as<double>();
+  bool wraps = false;
+  if (auto whole = given.as<int64_t>()) {
+    number = *whole;
+    wraps = *whole < 0 && isInteger(type) && !info(type).isSigned;
+  }
+  if (!number || isHeldBy(type, wraps ? -*number : *number))
     return std::nullopt;
-  return runtimeError("value cannot be converted to type " + std::string(info(type).torch) +
-                      "_t without overflow");
+  std::string name = type == DataType::Int32 ? "int" : std::string(info(type).torch) + "_t";
+  return runtimeError("value cannot be converted to type " + name + " without overflow");
 }
 
 } // namespace

@@ -4,9 +4,11 @@
 #include "trace/AtenComposites.h"
 #include "trace/Autocast.h"
 #include "trace/Dispatch.h"
+#include "trace/EachTensor.h"
 #include "trace/EagerRecorder.h"
 #include "trace/GradientNames.h"
 #include "trace/Gradients.h"
+#include "trace/HeldNumber.h"
 #include "trace/HostDraws.h"
 #include "trace/HostScalars.h"
 #include "trace/MemoryFormats.h"
@@ -209,25 +211,9 @@ private:
   int best = -1;
 };
 
-/// The tensors in an argument, those in lists too, as collectTensors() has them.
-void forEachTensor(const h::Value &value, const auto &visit) {
-  if (auto *tensor = value.as<TensorObject>())
-    visit(tensor->tensor);
-  else if (value.isSequence())
-    for (const h::Value &element : value.elements())
-      forEachTensor(element, visit);
-}
-
-void forEachTensor(const h::CallArgs &args, const auto &visit) {
-  for (const h::Value &value : args.positional)
-    forEachTensor(value, visit);
-  for (const auto &[key, value] : args.keywords)
-    forEachTensor(value, visit);
-}
-
 bool hasTensors(const h::CallArgs &args) {
   bool any = false;
-  forEachTensor(args, [&](const TracedTensor &) { any = true; });
+  forEachTensor(args, [&](const TensorObject &) { any = true; });
   return any;
 }
 } // namespace
@@ -244,9 +230,9 @@ static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
                                   const h::CallArgs &args) {
   DeviceOfTensors ofTensors;
   bool any = false;
-  forEachTensor(args, [&](const TracedTensor &tensor) {
+  forEachTensor(args, [&](const TensorObject &operand) {
     any = true;
-    ofTensors.add(tensor);
+    ofTensors.add(operand.tensor);
   });
   std::optional<Device> device = ofTensors.found;
   if (!any && !isTorchsOwn(interpreter.location()))
@@ -579,16 +565,6 @@ static h::Value writtenValue(h::Interpreter &interpreter, const std::string &nam
   interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
 }
 
-/// Whether integers of the type have the number.
-static bool isHeldBy(DataType type, const h::Value &number) {
-  unsigned bits = 8 * byteSize(type);
-  bool isSigned = type == DataType::Int8 || type == DataType::Int16 || type == DataType::Int32 ||
-                  type == DataType::Int64;
-  double most = std::exp2(isSigned ? bits - 1 : bits);
-  double value = number.isFloat() ? number.real() : static_cast<double>(number.integer());
-  return value < most && value >= (isSigned ? -most : 0);
-}
-
 /// Negative numbers wrap around where a type without a sign is filled.
 static h::Value filledNumber(DataType type, const h::Value &number) {
   bool isUnsigned = type == DataType::UInt8 || type == DataType::UInt16 || type == DataType::UInt32;
@@ -625,8 +601,8 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   if (name == "copy" || name == "fill" || name == "zero") {
     h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
     // Other than fill_(), copy_() converts a number that the type does not hold.
-    if (name == "copy" && isInteger(self.tensor.type.dtype) &&
-        (source.isFloat() || source.isInt()) && !isHeldBy(self.tensor.type.dtype, source))
+    if (name == "copy" && (source.isFloat() || source.isInt()) &&
+        !isHeldBy(self.tensor.type.dtype, source))
       source = callAten(self.tracer, interpreter, "full", argsOf({h::Value::list({}), source}));
     auto *other = source.as<TensorObject>();
     // `x[1:] += y` ends with a copy of what is there already.

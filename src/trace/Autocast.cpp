@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/Autocast.h"
 
+#include "trace/EachTensor.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
@@ -76,21 +77,6 @@ const Lists &listsOf(const std::string &device) {
 bool isCast(const TensorObject &tensor) {
   DataType type = tensor.tensor.type.dtype;
   return isFloat(type) && type != DataType::Float64;
-}
-
-template <typename Visit> void forEachTensor(const h::Value &value, const Visit &visit) {
-  if (auto *tensor = value.as<TensorObject>())
-    visit(*tensor);
-  else if (value.isSequence())
-    for (const h::Value &element : value.elements())
-      forEachTensor(element, visit);
-}
-
-template <typename Visit> void forEachTensor(const h::CallArgs &args, const Visit &visit) {
-  for (const h::Value &value : args.positional)
-    forEachTensor(value, visit);
-  for (const auto &[key, value] : args.keywords)
-    forEachTensor(value, visit);
 }
 
 h::Value castValue(h::Interpreter &interpreter, const h::Value &value, DataType type,

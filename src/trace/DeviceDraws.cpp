@@ -5,6 +5,7 @@
 #include "trace/DeviceDraws.h"
 
 #include "reference/graph/Tensor.h"
+#include "support/Philox.h"
 #include "trace/EagerRecorder.h"
 #include "trace/TensorCalls.h"
 
@@ -214,12 +215,9 @@ private:
   uint64_t most;
 };
 
-/// The dims from the farthest apart to the nearest, where they fill memory without gaps in another
-/// order than row by row.
-std::optional<std::vector<size_t>> orderInMemory(const std::vector<int64_t> &shape,
-                                                 const std::vector<int64_t> &strides) {
-  if (strides.empty())
-    return std::nullopt;
+/// The dims from the farthest apart to the nearest, where they fill memory without gaps.
+std::optional<std::vector<size_t>> denseOrder(const std::vector<int64_t> &shape,
+                                              const std::vector<int64_t> &strides) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
@@ -228,7 +226,7 @@ std::optional<std::vector<size_t>> orderInMemory(const std::vector<int64_t> &sha
   for (size_t i = order.size(); i-- > 0; expected *= shape[order[i]])
     if (shape[order[i]] != 1 && strides[order[i]] != expected)
       return std::nullopt;
-  return std::is_sorted(order.begin(), order.end()) ? std::nullopt : std::optional(order);
+  return order;
 }
 
 std::vector<int64_t> constantsOf(const std::vector<Expr> &sizes) {
@@ -250,22 +248,10 @@ unsigned dropoutVector(const TensorType &type, bool isDense) {
   return static_cast<unsigned>(vector);
 }
 
-bool isDense(const std::vector<int64_t> &shape, std::vector<int64_t> strides) {
-  std::vector<size_t> order(shape.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return strides[a] > strides[b]; });
-  int64_t expected = 1;
-  for (size_t i = order.size(); i-- > 0; expected *= shape[order[i]])
-    if (shape[order[i]] != 1 && strides[order[i]] != expected)
-      return false;
-  return true;
-}
-
 /// What `draw` gives, in the order of a memory with these strides.
 h::Value shaped(Recording &recording, const HostDraw &draw, const DrawOrder &order) {
-  auto outermost = orderInMemory(draw.shape, order.strides);
-  if (!outermost)
+  auto outermost = order.strides.empty() ? std::nullopt : denseOrder(draw.shape, order.strides);
+  if (!outermost || std::ranges::is_sorted(*outermost))
     return recording.rows(draw, draw.shape, order.vector);
   std::vector<int64_t> outer, back(draw.shape.size());
   for (size_t i = 0; i < outermost->size(); ++i) {
@@ -278,23 +264,6 @@ h::Value shaped(Recording &recording, const HostDraw &draw, const DrawOrder &ord
 
 //===-- Philox on the host --------------------------------------------------------------------===//
 
-using Words = std::array<uint32_t, 4>;
-
-Words philox(uint64_t seed, uint64_t draw, uint64_t thread) {
-  Words counter = {static_cast<uint32_t>(draw), static_cast<uint32_t>(draw >> 32),
-                   static_cast<uint32_t>(thread), static_cast<uint32_t>(thread >> 32)};
-  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  for (int round = 0; round < 10; ++round) {
-    uint64_t even = uint64_t(0xD2511F53) * counter[0], odd = uint64_t(0xCD9E8D57) * counter[2];
-    counter = {static_cast<uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(odd),
-               static_cast<uint32_t>(even >> 32) ^ counter[3] ^ key[1],
-               static_cast<uint32_t>(even)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return counter;
-}
-
 /// Keys of 64 bits in [least, least + range).
 std::vector<uint64_t> keysOf(DeviceGenerator &generator, uint64_t count, uint64_t range,
                              int64_t least, uint64_t mostThreads) {
@@ -303,7 +272,7 @@ std::vector<uint64_t> keysOf(DeviceGenerator &generator, uint64_t count, uint64_
   std::vector<uint64_t> keys(count);
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t turn = i / (threads * 2), inside = i % (threads * 2);
-    Words w = philox(generator.seed, generator.offset / 4 + turn, inside % threads);
+    PhiloxWords w = philox(generator.seed, generator.offset / 4 + turn, inside % threads);
     size_t at = inside / threads * 2;
     uint64_t word = uint64_t(w[at]) << 32 | w[at + 1];
     keys[i] = word % range + static_cast<uint64_t>(least);
@@ -399,7 +368,7 @@ std::pair<h::Value, double> keptOnDevice(Tracer &tracer, h::Interpreter &interpr
   draw.shape = constantsOf(type.shape);
   DrawOrder order;
   std::vector<int64_t> strides = constantsOf(type.strides);
-  bool dense = isDense(draw.shape, strides);
+  bool dense = denseOrder(draw.shape, strides).has_value();
   order.vector = dropoutVector(type, dense);
   if (dense)
     order.strides = strides;

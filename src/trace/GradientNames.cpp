@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/GradientNames.h"
 
+#include "trace/EachTensor.h"
 #include "trace/Gradients.h"
-#include "trace/TensorObject.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -133,18 +133,6 @@ std::string_view titleOf(std::string_view name, const h::CallArgs &args) {
   return known == titles.end() ? std::string_view() : known->second;
 }
 
-void forEachTensor(const h::Value &value, const auto &visit) {
-  if (auto *tensor = value.as<TensorObject>())
-    visit(*tensor);
-  else if (value.isSequence())
-    for (const h::Value &element : value.elements())
-      forEachTensor(element, visit);
-  else if (auto *instance = value.as<h::Instance>())
-    for (const auto &[name, attribute] : instance->attributes.items())
-      if (auto *field = attribute.as<TensorObject>())
-        visit(*field);
-}
-
 const autograd::Node *nodeOf(const TensorObject &tensor) {
   return tensor.meta ? tensor.meta->source.node.get() : nullptr;
 }
@@ -158,16 +146,13 @@ NamedGradients::NamedGradients(std::string_view name, const h::CallArgs &args) {
   if (found.empty())
     return;
   title = found;
-  auto note = [&](const TensorObject &tensor) { operands.push_back(nodeOf(tensor)); };
-  for (const h::Value &value : args.positional)
-    forEachTensor(value, note);
-  for (const auto &[key, value] : args.keywords)
-    forEachTensor(value, note);
+  forEachTensor<true>(
+      args, [&](const TensorObject &tensor) { operands.push_back(nodeOf(tensor)); });
 }
 
 h::Value NamedGradients::operator()(const h::Value &result) const {
   if (!title.empty())
-    forEachTensor(result, [&](TensorObject &tensor) {
+    forEachTensor<true>(result, [&](TensorObject &tensor) {
       // What is given back is its operand's.
       if (const autograd::Node *node = nodeOf(tensor); node && !std::ranges::count(operands, node))
         showGradientAs(tensor, title);

@@ -5,6 +5,7 @@
 #include "host/ByteString.h"
 #include "trace/DeviceDraws.h"
 #include "trace/EagerRecorder.h"
+#include "trace/HeldNumber.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 
@@ -282,24 +283,14 @@ std::optional<HostDraw> filling(const Arguments &a) {
   return draw;
 }
 
-/// Whether a tensor of the type is filled with the number as it is; what others become, or that
-/// they are refused, is the operator's.
-bool isHeldAsItIs(DataType type, const h::Value &number) {
-  if (!isInteger(type) || byteSize(type) == 8 || number.isBool())
-    return true;
-  bool isSigned = info(type).isSigned;
-  double end = std::exp2(8 * byteSize(type) - (isSigned ? 1 : 0));
-  double value = number.isFloat() ? number.real() : static_cast<double>(number.integer());
-  return value < end && value >= (isSigned ? -end : 0);
-}
-
-/// x.fill_(number) of a whole tensor that nothing was computed with, and x.zero_().
+/// x.fill_(number) of a whole tensor that nothing was computed with, and x.zero_(). What a number
+/// that the type does not hold becomes, or that it is refused, is the operator's.
 std::optional<h::Value> fillWithNumber(TensorObject &self, const Arguments &a) {
   TracedStorage &storage = *self.tensor.storage;
   const h::Value *value = a.name == "fill" ? a.find(0, "value") : nullptr;
   bool isNumber = value && (value->isInt() || value->isFloat() || value->isBool());
   if (storage.constructed || storage.base || self.tensor.type != storage.type ||
-      (a.name == "fill" && (!isNumber || !isHeldAsItIs(self.tensor.type.dtype, *value))))
+      (a.name == "fill" && (!isNumber || !isHeldBy(self.tensor.type.dtype, *value))))
     return std::nullopt;
   storage.initializer = value ? filledWith(a.interpreter, *value, "what fills a tensor")
                               : Initializer{Initializer::Kind::Full, 0, {}};

@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/Autocast.h"
+#include "trace/EachTensor.h"
 #include "trace/GradientNames.h"
 #include "trace/MemoryFormats.h"
 #include "trace/PytorchNames.h"
@@ -38,19 +39,6 @@ std::optional<h::Value> compositeFunction(h::Interpreter &interpreter, std::stri
   return *found;
 }
 
-/// The tensors in a value: lists, tuples and named results too.
-static void forEachTensor(const h::Value &value, const std::function<void(TensorObject &)> &visit) {
-  if (auto *tensor = value.as<TensorObject>())
-    visit(*tensor);
-  else if (value.isSequence())
-    for (const h::Value &element : value.elements())
-      forEachTensor(element, visit);
-  else if (auto *instance = value.as<h::Instance>())
-    for (const auto &[name, attribute] : instance->attributes.items())
-      if (auto *field = attribute.as<TensorObject>())
-        visit(*field);
-}
-
 /// `axis` and `keepdims` where the function has `dim` and `keepdim`: PyTorch takes numpy's names
 /// everywhere.
 static void renameFromNumpy(const h::Value &function, h::CallArgs &args) {
@@ -81,20 +69,16 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
   // Row-major operands give row-major results, save here.
   bool known = name != "einsum";
   std::set<const TracedStorage *> given;
-  auto look = [&](TensorObject &object) {
+  forEachTensor<true>(args, [&](TensorObject &object) {
     const TracedTensor &tensor = object.tensor;
     given.insert(tensor.storage.get());
     known =
         known && tensor.storage->stridesKnown && tensor.type.isContiguous(object.tracer.symbols());
-  };
-  for (const h::Value &value : args.positional)
-    forEachTensor(value, look);
-  for (const auto &[key, value] : args.keywords)
-    forEachTensor(value, look);
+  });
   NamedGradients named(name, args);
   h::Value first = args.positional.empty() ? h::Value() : args.positional.front();
   h::Value result = interpreter.call(function, std::move(args));
-  forEachTensor(result, [&](TensorObject &object) {
+  forEachTensor<true>(result, [&](TensorObject &object) {
     const TracedTensor &tensor = object.tensor;
     if (!given.count(tensor.storage.get()) && tensor.type.rank() > 1)
       tensor.storage->stridesKnown = known && tensor.type.isContiguous(object.tracer.symbols());

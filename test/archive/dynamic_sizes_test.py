@@ -11,7 +11,6 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 try:
     import numpy as np
@@ -20,6 +19,9 @@ try:
 except ImportError as missing:
     print(f"skipped: this Python has no PyTorch ({missing})")
     sys.exit(77)
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from tool import check_each  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -237,17 +239,6 @@ def check_grids(folder):
     print("ok      sizes on a grid", flush=True)
 
 
-def main():
+if __name__ == "__main__":
     chosen = list(MODELS)[::3] if len(sys.argv) < 3 else list(MODELS) if sys.argv[2] == "--all" else sys.argv[2:]
-    failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in [*chosen, check_odd, check_grids]:
-            try:
-                name(pathlib.Path(scratch)) if callable(name) else check(pathlib.Path(scratch), name)
-            except Exception as problem:
-                failed += 1
-                print(f"FAILED  {name}: {type(problem).__name__}: {str(problem)[:1500]}", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+    check_each([*chosen, check_odd, check_grids], lambda folder, name: name(folder) if callable(name) else check(folder, name))

@@ -7,15 +7,17 @@ give the same bits, which are PyTorch's to within rounding.
 
 No test: it takes minutes, and the libraries beside torch.
 """
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 import warnings
 
 import numpy as np
 import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "judge")]
+from judge import errors_of_largest  # noqa: E402
+from tool import check_each, pellucid, run_package  # noqa: E402
 
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
@@ -77,20 +79,6 @@ MODELS = {
 }
 
 
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-300:])[:300])
-    return done.stdout
-
-
-def results(folder, package, value, count):
-    name = json.loads(pellucid("inspect", package, "--json"))["inputs"][0]["name"]
-    np.save(folder / "x.npy", value.numpy())
-    pellucid("run", package, "--input", f"{name}=@{folder / 'x.npy'}", *[w for i in range(count) for w in ("--output", folder / f"out{i}.npy")])
-    return [np.load(folder / f"out{i}.npy") for i in range(count)]
-
-
 def flat(value):
     if value is None:
         return []
@@ -114,23 +102,12 @@ def check(folder, name):
     found = []
     for words in ([folder / "model.pt2"], [f"{folder / 'model.py'}:Model", "--path", site, "--input", spec, "--weights", folder / "state.npz"]):
         pellucid("compile", *words, "-o", folder / "model.plc", "--target", "cpu:x86-64-v3")
-        found.append(results(folder, folder / "model.plc", value, len(expected)))
-    worst = max(float(np.abs(got - want.numpy()).max() / max(float(want.abs().max()), 1e-9)) for got, want in zip(found[0], expected, strict=True))
+        found.append(run_package(folder, folder / "model.plc", [value.numpy()], len(expected)))
+    worst = max(float(errors_of_largest(got, want.numpy()).max(initial=0.0)) for got, want in zip(found[0], expected, strict=True))
     same = all(a.tobytes() == b.tobytes() for a, b in zip(*found, strict=True))
     print(f"{name:24s} {worst:.1e}  {'same bits' if same else 'OTHER BITS'}", flush=True)
     return same and worst < 1e-5
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in sys.argv[2:] or MODELS:
-            try:
-                failed += not check(pathlib.Path(scratch), name)
-            except Exception as problem:
-                failed += 1
-                print(f"{name:24s} {type(problem).__name__}: {str(problem)[:300]}", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+if __name__ == "__main__":
+    check_each(sys.argv[2:] or MODELS, check)

@@ -9,17 +9,18 @@ Results are compared with the quantised model's own; a step of a quantisation is
 one step off where a value lies between two. No test: it needs torchao.
 """
 import copy
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 import warnings
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "judge")]
+from judge import errors_of_largest  # noqa: E402
+from tool import check_each, pellucid, run_package  # noqa: E402
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
@@ -126,13 +127,6 @@ MODELS = {
 }
 
 
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{words[0]}: {done.stderr.strip()[:900]}")
-    return done.stdout
-
-
 def check(folder, name):
     torch.manual_seed(0)
     with torch.no_grad():
@@ -143,12 +137,9 @@ def check(folder, name):
         for dialect, one in (("as exported", program), ("core", program.run_decompositions())):
             torch.export.save(one, folder / "model.pt2")
             pellucid("compile", folder / "model.pt2", "-o", folder / "model.plc", "--target", TARGET)
-            entry = json.loads(pellucid("inspect", folder / "model.plc", "--json"))["inputs"][0]["name"]
-            np.save(folder / "x.npy", inputs[0].numpy())
-            pellucid("run", folder / "model.plc", "--input", f"{entry}=@{folder / 'x.npy'}", "--output", folder / "y.npy")
-            got = np.load(folder / "y.npy")
+            [got] = run_package(folder, folder / "model.plc", [inputs[0].numpy()], 1)
             assert got.shape == want.shape and got.dtype == want.dtype, f"{got.dtype}{got.shape}, not {want.dtype}{want.shape}"
-            off = np.abs(got - want) / max(np.abs(want).max(), 1e-9)
+            off = errors_of_largest(got, want)
             found.append((float(off.max()), float((off > 1e-5).mean())))
     operators = sorted({str(n.target).split(".")[0] for n in program.graph.nodes if n.op == "call_function" and str(n.target).split(".")[0] not in ("aten",) and "built-in" not in str(n.target)})
     worst, share = max(f[0] for f in found), max(f[1] for f in found)
@@ -157,16 +148,5 @@ def check(folder, name):
     return right
 
 
-def main():
-    failed = 0
-    for name in sys.argv[2:] or MODELS:
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                failed += not check(pathlib.Path(scratch), name)
-            except Exception as error:
-                failed += 1
-                print(f"{name:26} {type(error).__name__}: {str(error)[:900]}", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+if __name__ == "__main__":
+    check_each(sys.argv[2:] or MODELS, check)

@@ -11,7 +11,6 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import warnings
 
 try:
@@ -22,19 +21,12 @@ except ImportError as missing:
     print(f"skipped: this Python has no PyTorch ({missing})")
     sys.exit(77)
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import unusual_models  # noqa: E402
-import unusual_values  # noqa: E402
-
-MODELS = {**unusual_models.MODELS, **unusual_values.MODELS}
+from tool import check_each, pellucid  # noqa: E402
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
-
-
-def pellucid(*words):
-    done = subprocess.run([sys.argv[1], *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def array(tensor):
@@ -146,16 +138,5 @@ def check_model(folder, name):
     print(f"{name}: {made} archives", flush=True)
 
 
-def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in sys.argv[2:] or MODELS:
-            try:
-                check_model(pathlib.Path(scratch), name)
-            except Exception as error:
-                failed += 1
-                print(f"FAILED {name}: {type(error).__name__}: {str(error)[:1500]}", flush=True)
-    sys.exit(failed > 0)
-
-
-main()
+if __name__ == "__main__":
+    check_each(sys.argv[2:] or unusual_models.MODELS, check_model)

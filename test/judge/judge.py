@@ -58,6 +58,18 @@ def rounded_specials(want, dtype):
     return np.where(np.abs(want.astype(np.float64)) >= OVERFLOW[dtype], infinite, want)
 
 
+def errors_of_largest(got, want):
+    """How far each element is from the one that is wanted, in units of the largest finite one. Infinite, never NaN, where a NaN or an infinity
+    stands alone: `max` and `>` forget a NaN."""
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape, f"shape {got.shape}, expected {want.shape}"
+    got, want = numbers(got).astype(np.float64), numbers(want).astype(np.float64)
+    same = (got == want) | (np.isnan(got) & np.isnan(want))
+    with np.errstate(all="ignore"):
+        errors = np.abs(got - want) / max(float(np.abs(want[np.isfinite(want)]).max(initial=0.0)), 1e-30)
+    return np.where(same, 0.0, np.where(np.isfinite(errors), errors, np.inf))
+
+
 class Verdict:
     """`problem` is empty where all is as wanted. `largest` is the largest distance, `of_bound` the largest as a share of its
     element's bound: above 1 exactly where an element is wrong."""

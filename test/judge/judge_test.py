@@ -16,9 +16,9 @@ except ImportError:
     sys.exit(77)
 
 TEST = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TEST / folder) for folder in ("judge", ".", "e2e", "e2e/models", "fusion", "passes/graph", "../bench")]
+sys.path[:0] = [str(TEST / folder) for folder in ("judge", ".", "e2e", "e2e/exec/draws", "e2e/models", "fusion", "passes/graph", "../bench")]
 from bfloat16 import to_bf16  # noqa: E402
-from judge import bound_of, judge, numbers, problem  # noqa: E402
+from judge import bound_of, errors_of_largest, judge, numbers, problem  # noqa: E402
 
 failures = []
 
@@ -56,6 +56,9 @@ def comparators():
     guessed = importlib.import_module("guessed_launches")
     yield "guessed_launches.difference", lambda got, want: "" if guessed.difference("fp32", got, np.asarray(want, np.float32)) <= guessed.BOUNDS["fp32"] else "far"
     yield "judge.problem", lambda got, want: problem(got, want, 0.1)
+    yield "judge.errors_of_largest", lambda got, want: "" if (errors_of_largest(got, want) > 0.1).sum() == 0 else "far"
+    draws = importlib.import_module("device_draws_test")
+    yield "device_draws_test.differing", lambda got, want: str(np.shape(got) != np.shape(want) or draws.differing(np.ravel(got), np.ravel(want), 0.1) or "")
 
 
 def poison(compare, name):

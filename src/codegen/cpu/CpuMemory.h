@@ -18,7 +18,6 @@ public:
   /// `safe` points to 4 KiB that may be read instead of masked-off elements.
   CpuMemory(CodeBuilder &builder, CpuLevel level) : b(builder), level(level) {}
   void setSafeAddress(llvm::Value *address) { safe = address; }
-  llvm::Value *safeAddress() const { return safe; }
   /// While set: where this i1 holds, whole vectors go to memory past the caches.
   void setStreaming(llvm::Value *condition) { streaming = condition; }
 

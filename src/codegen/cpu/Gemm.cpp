@@ -190,18 +190,13 @@ private:
     Value *isLast = b.CreateICmpEQ(b.CreateAdd(from, count), k);
     ProductBlock::Finish finish;
     finish.finished = isNarrow() ? isLast : b.CreateAnd(isWhole, isLast);
-    finish.given = {tileC, ldc, columnsLeft, tileBias, biasRow, l.memory.safeAddress()};
+    finish.given = {tileC, ldc, columnsLeft, tileBias, biasRow};
     auto maskOf = [&](Value *left, Value *column) {
       return isNarrow() ? LaneValue::prefix(b.CreateSub(left, column))
                         : LaneValue::uniform(b.getTrue());
     };
     finish.added = [&](auto given, Value *row, Value *column, Value *sum) {
-      // In a function of its own what is read in place of masked-off lanes is what it was given.
-      Value *safe = l.memory.safeAddress();
-      l.memory.setSafeAddress(given[5]);
-      Value *result = biased(given[3], given[4], row, column, sum, maskOf(given[2], column));
-      l.memory.setSafeAddress(safe);
-      return result;
+      return biased(given[3], given[4], row, column, sum, maskOf(given[2], column));
     };
     finish.store = [&](auto given, Value *row, Value *column, Value *sum) {
       storeSums(given[0], given[1], row, column, sum, maskOf(given[2], column));
@@ -262,7 +257,9 @@ private:
     unsigned lanes = laneCount(sum);
     LaneValue at = place(base, step, row, column);
     Value *loaded;
-    if (isNarrow()) // in a function that has no scratch memory to read instead
+    // A finish may be in a function of its own, to which the kernel's scratch memory, that other
+    // masked loads read instead, is another function's value.
+    if (isNarrow())
       loaded = b.CreateMaskedLoad(lanesOf(l.held, lanes), at.value, llvm::Align(l.elementBytes()),
                                   toVector(b, mask, lanes));
     else

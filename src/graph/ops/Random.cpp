@@ -67,9 +67,8 @@ TensorType likeType(const OperatorCall &call, const char *like = "self") {
   return result;
 }
 
-/// What saved programs are held to: the generator's counter and its floats have so much room.
-std::vector<ResultType> sourceFake(const OperatorCall &call) {
-  bool real = call.op.schema.name != "philox_randint";
+/// The result of a source, `real` or of integers, with so many bits as its type has room for.
+TensorType drawnType(const OperatorCall &call, bool real) {
   TensorType result = sizedType(call, real ? DataType::Float32 : DataType::Int64);
   if (real)
     checkFloating(call, result.dtype);
@@ -78,8 +77,17 @@ std::vector<ResultType> sourceFake(const OperatorCall &call) {
   if (call.op.schema.indexOf("bits") && call.constant("bits") != drawnBits(result.dtype))
     call.fail("draws " + std::to_string(drawnBits(result.dtype)) + " bits for that type, got " +
               toString(call.at("bits")));
-  if (call.op.schema.indexOf("wide") && call.flag("wide") != (result.dtype == DataType::Float64))
+  // An integer is drawn from 64 bits where its range asks for them.
+  if (real && call.op.schema.indexOf("wide") &&
+      call.flag("wide") != (result.dtype == DataType::Float64))
     call.fail("is wide for float64 alone, got " + std::string(info(result.dtype).torch));
+  return result;
+}
+
+/// What saved programs are held to: the generator's counter and its floats have so much room.
+std::vector<ResultType> sourceFake(const OperatorCall &call) {
+  bool real = call.op.schema.name != "philox_randint";
+  TensorType result = drawnType(call, real);
   if (int64_t site = call.constant("site"); site < -1 || site >= int64_t(1) << 20)
     call.fail("expects a site from 0 to 1048575, got " + std::to_string(site));
   if (Value *turn = call.value("turn"))
@@ -93,22 +101,11 @@ std::vector<ResultType> sourceFake(const OperatorCall &call) {
 
 /// PyTorch's own draws of a CUDA device, of which scripts alone make calls.
 std::vector<ResultType> deviceSourceFake(const OperatorCall &call) {
-  bool real = call.op.schema.name != "cuda_randint";
-  TensorType result = sizedType(call, real ? DataType::Float32 : DataType::Int64);
-  if (real)
-    checkFloating(call, result.dtype);
-  else if (result.dtype != DataType::Int64)
-    call.fail("draws int64, got " + std::string(info(result.dtype).torch));
+  TensorType result = drawnType(call, call.op.schema.name != "cuda_randint");
   for (const char *name : {"seed", "offset"})
     if (const TensorType &given = call.tensor(name); given.dtype != DataType::Int64 || given.rank())
       call.fail("expects '" + std::string(name) + "' to be an int64 without dims, got " +
                 toString(given));
-  if (call.op.schema.indexOf("bits") && call.constant("bits") != drawnBits(result.dtype))
-    call.fail("draws " + std::to_string(drawnBits(result.dtype)) + " bits for that type, got " +
-              toString(call.at("bits")));
-  if (real && call.op.schema.indexOf("wide") &&
-      call.flag("wide") != (result.dtype == DataType::Float64))
-    call.fail("is wide for float64 alone, got " + std::string(info(result.dtype).torch));
   if (int64_t threads = call.constant("threads"); threads < 0 || threads > int64_t(1) << 28)
     call.fail("expects from 0 to 268435456 threads, got " + std::to_string(threads));
   if (call.op.schema.indexOf("vector"))

@@ -3,8 +3,8 @@
 // distributions in double precision. The element's index, the call site, and the run's seed and
 // offset are the counter and key.
 #include "reference/graph/Operators.h"
+#include "support/Philox.h"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -12,20 +12,7 @@ namespace pellucid::reference {
 
 namespace {
 
-using Words = std::array<uint32_t, 4>;
-
-Words philox(uint64_t seed, Words counter) {
-  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  for (int round = 0; round < 10; ++round) {
-    uint64_t even = uint64_t(0xD2511F53) * counter[0], odd = uint64_t(0xCD9E8D57) * counter[2];
-    counter = {static_cast<uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(odd),
-               static_cast<uint32_t>(even >> 32) ^ counter[3] ^ key[1],
-               static_cast<uint32_t>(even)};
-    key[0] += 0x9E3779B9;
-    key[1] += 0xBB67AE85;
-  }
-  return counter;
-}
+using Words = PhiloxWords;
 
 /// The end of MurmurHash3.
 uint64_t mixed(uint64_t x) {
@@ -122,10 +109,7 @@ DevicePlace devicePlace(const Call &call, uint64_t element, uint64_t width, uint
 Words deviceWords(const Call &call, uint64_t element, bool isWide, uint64_t vector = 1) {
   DevicePlace place = devicePlace(call, element, isWide ? 2 : 4, vector);
   uint64_t turn = static_cast<uint64_t>(call.tensor("offset").integer({})) / 4 + place.turn;
-  Words all =
-      philox(static_cast<uint64_t>(call.tensor("seed").integer({})),
-             {static_cast<uint32_t>(turn), static_cast<uint32_t>(turn >> 32),
-              static_cast<uint32_t>(place.thread), static_cast<uint32_t>(place.thread >> 32)});
+  Words all = philox(static_cast<uint64_t>(call.tensor("seed").integer({})), turn, place.thread);
   if (isWide)
     return {all[place.number * 2], all[place.number * 2 + 1], all[0], all[1]};
   return {all[place.number], 0, 0, 0};
@@ -166,10 +150,7 @@ Results deviceNormal(const Call &call) {
   return drawnOnDevice(call, [&](uint64_t element) {
     DevicePlace place = devicePlace(call, element, isWide ? 2 : 4, 1);
     uint64_t turn = static_cast<uint64_t>(call.tensor("offset").integer({})) / 4 + place.turn;
-    Words w =
-        philox(static_cast<uint64_t>(call.tensor("seed").integer({})),
-               {static_cast<uint32_t>(turn), static_cast<uint32_t>(turn >> 32),
-                static_cast<uint32_t>(place.thread), static_cast<uint32_t>(place.thread >> 32)});
+    Words w = philox(static_cast<uint64_t>(call.tensor("seed").integer({})), turn, place.thread);
     size_t pair = isWide ? 0 : place.number / 2 * 2;
     double open =
         isWide ? deviceOpen({w[0], w[1], 0, 0}, true) : deviceOpen({w[pair], 0, 0, 0}, false);

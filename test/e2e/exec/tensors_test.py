@@ -68,6 +68,9 @@ class Tensors(unittest.TestCase):
     def test_scalars(self):
         self.same("scalars")
 
+    def test_fills(self):
+        self.same("fills")
+
     def test_rejections(self):
         self.same("rejections")
 

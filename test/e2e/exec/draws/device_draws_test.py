@@ -124,6 +124,11 @@ def run(program, source):
     return [ast.literal_eval(line) for line in done.stdout.splitlines()]
 
 
+def differing(ours, theirs, bound):
+    """Where ours are not the others to within `bound`; None is any number."""
+    return [i for i, (a, b) in enumerate(zip(ours, theirs)) if b is not None and not (a == b or (a != a and b != b) or abs(a - b) <= bound * (1 + abs(b)) < math.inf)]
+
+
 def check_thread_by_thread(program):
     for seed, count in ((0, 1), (5, 300), (2**64 - 3, 4098), (77, 5000), (3, 221185 + 7)):
         got = run(
@@ -154,7 +159,7 @@ for x in (torch.rand(n, device=d), torch.randn(n, device=d), torch.randint(3, 50
         ]
         for place, (ours, theirs) in enumerate(zip(got, want)):
             assert len(ours) == len(theirs)
-            wrong = [i for i, (a, b) in enumerate(zip(ours, theirs)) if b is not None and (abs(a - b) > 4e-6 * (1 + abs(b)) if place == 1 else a != b)]
+            wrong = differing(ours, theirs, 4e-6 if place == 1 else 0)
             assert not wrong, (seed, count, place, wrong[:5], [ours[i] for i in wrong[:5]], [theirs[i] for i in wrong[:5]])
 
 
@@ -198,4 +203,5 @@ def main():
     print("done")
 
 
-main()
+if __name__ == "__main__":
+    main()
