@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The README's tables of the CPU and of our own kernels are what files of bench/results hold, slow rows too; `--fix` writes it anew.
 
-A newer run is a new file and its name here: no row is of an older build than the newest file of its kind.
+A newer run is a new file and its name here: no row is of an older build than the newest file of its kind, and a kind that was not run again says so.
 """
 import json
 import math
@@ -12,18 +12,21 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "bench/results/"
 BEGIN, END = "<!-- figures: scripts/readme_figures.py --fix -->\n", "<!-- /figures -->\n"
-EPYC, XEON = "AMD EPYC (AVX-512, pairs of bf16)", "Intel Xeon (tile registers)"
+EPYC, EPYC_AVX2, XEON = "AMD EPYC (AVX-512, pairs of bf16)", "AMD EPYC (AVX2)", "Intel Xeon (tile registers)"
 # what, file, the rows in it (a path of keys), the machine, the peer, the key of a row's speed
 TABLES = [
-    ("graph operators", "2026-11-23-cpu-operators.json", ["rows"], EPYC, "the better of eager mode and `torch.compile`", "speed"),
-    ("of them again, those that were mended since", "2026-11-23-cpu-operators-c.json", ["rows"], EPYC, "the same", "speed"),
-    ("graph operators", "2026-11-23-cpu-intel-b.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed_beside_eager"),
-    ("graph operators", "2026-11-23-cpu-intel-b.json", ["runs", "beside torch.compile, amx1", "rows"], XEON, "`torch.compile`", "speed"),
-    ("public Triton kernels, unchanged", "2026-11-23-cpu-user-kernels.json", ["rows"], EPYC, "eager mode's operators", "speed"),
+    ("graph operators", "2026-11-23-cpu-intel-c.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed"),
+    ("of a second table", "2026-11-23-cpu-intel-c.json", ["runs", "more1", "rows"], XEON, "eager mode", "speed"),
+    ("graph operators by an older build", "2026-11-23-cpu-intel-b.json", ["runs", "beside torch.compile, amx1", "rows"], XEON, "`torch.compile`", "speed"),
+    ("graph operators", "2026-11-23-cpu-avx2.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
+    ("of a second table", "2026-11-23-cpu-avx2-more.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
+    ("public Triton kernels, unchanged", "2026-11-23-cpu-avx2-user-kernels.json", ["rows"], EPYC_AVX2, "eager mode's operators", "speed"),
 ]
-MODELS = ("2026-11-23-cpu-models.json", EPYC)
+# file, machine, peer
+MODELS = [("2026-11-23-cpu-intel-models-b.json", XEON, "the better of eager mode and `channels_last`"),
+          ("2026-11-23-cpu-models.json", EPYC + ", an older build", "the better of eager mode, `channels_last` and `torch.compile`")]
 NAMED = 4  # slow rows that are named
-KERNELS = "2026-11-23-h200-kernels.json"
+KERNELS = "2026-11-23-h200-kernels-b.json"
 OWN = {"pointwise-silu-pointwise": "`x*s+b -> SiLU -> *0.5`", "pointwise-silu-pointwise+residual": "the same with a residual",
        "add": "add", "softmax": "softmax", "RmsNorm": "rms norm", "LayerNorm": "layer norm", "ScaleRows": "a factor per row, a bias per column"}
 SIDES = {"triton": "Triton", "torch eager": "eager", "torch eager + triton": "eager with Triton", "torch.compile + triton_op": "torch.compile"}
@@ -56,9 +59,9 @@ def table_row(what, file, keys, machine, peer, key):
             ", ".join(slow[:NAMED]) + rest)
 
 
-def model_row(file, machine):
+def model_row(file, machine, peer):
     rows = read(file, ["rows"])
-    return (f"whole models, f32, {machine} ([file]({RESULTS}{file}))", "; ".join(f"{name} {number(row['speed'])}" for name, row in rows.items()) + " beside the better of eager mode, `channels_last` and `torch.compile`", "")
+    return (f"whole models, f32, {machine} ([file]({RESULTS}{file}))", "; ".join(f"{name} {number(row['speed'])}" for name, row in rows.items()) + f" beside {peer}", "")
 
 
 def kernel_rows(run):
@@ -76,7 +79,7 @@ def kernel_rows(run):
 def table():
     lines = ["One thread, packages beside PyTorch, results checked first. The machines are shared with other jobs: both sides ran in turns, and runs of another day differ by up to a factor of two.", "",
              "| what | geometric mean of the speed | slow rows |", "|---|---|---|"]
-    lines += [f"| {what} | {said} | {slow} |" for what, said, slow in [*(table_row(*row) for row in TABLES), model_row(*MODELS)]]
+    lines += [f"| {what} | {said} | {slow} |" for what, said, slow in [*(table_row(*row) for row in TABLES), *(model_row(*row) for row in MODELS)]]
     run = json.loads((ROOT / RESULTS / KERNELS).read_text())
     lines += ["", f"Our own kernels on an H200, medians ([file]({RESULTS}{KERNELS}), PyTorch {run['torch'].split('+')[0]}, Triton {run['triton']}):", "",
               "| what | Pellucid | beside it |", "|---|---|---|"]

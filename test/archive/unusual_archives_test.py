@@ -23,7 +23,10 @@ except ImportError as missing:
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import unusual_models  # noqa: E402
+import unusual_values  # noqa: E402
 from tool import check_each, pellucid  # noqa: E402
+
+MODELS = {**unusual_models.MODELS, **unusual_values.MODELS}
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
@@ -139,4 +142,4 @@ def check_model(folder, name):
 
 
 if __name__ == "__main__":
-    check_each(sys.argv[2:] or unusual_models.MODELS, check_model)
+    check_each(sys.argv[2:] or MODELS, check_model)
