@@ -15,6 +15,7 @@ product of PyTorch's as ceilings. No text of the kernels is part of this reposit
 """
 import argparse
 import datetime
+import enum
 import importlib
 import json
 import math
@@ -110,6 +111,8 @@ def literal(value):
     if isinstance(value, tl.dtype):
         named = [n for n in dir(tl) if isinstance(getattr(tl, n), tl.dtype) and getattr(tl, n) == value]
         return "tl." + named[0]
+    if isinstance(value, enum.IntEnum):
+        return repr(int(value))
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)

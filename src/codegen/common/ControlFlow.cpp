@@ -85,29 +85,56 @@ CountedLoop CountedLoop::begin(CodeBuilder &b, Value *lower, Value *upper, Value
   return made;
 }
 
-/// Long bodies of loops whose rounds are known come out of LLVM and ptxas in better order by the
-/// test that ptxas does not unroll them by.
-bool CountedLoop::isBetterUnrolled() const {
-  constexpr size_t longBody = 96;
+/// So many rounds are, where both ends and the step are known; 0 else.
+uint64_t CountedLoop::knownRounds() const {
   auto *lower = llvm::dyn_cast<llvm::ConstantInt>(index->getIncomingValue(0));
-  if (!lower || !llvm::isa<llvm::ConstantInt>(upper))
-    return true;
+  auto *end = llvm::dyn_cast<llvm::ConstantInt>(upper),
+       *by = llvm::dyn_cast<llvm::ConstantInt>(step);
+  if (!lower || !end || !by || by->isZero())
+    return 0;
+  llvm::APInt distance = end->getValue() - lower->getValue();
+  return (distance.getZExtValue() + by->getZExtValue() - 1) / by->getZExtValue();
+}
+
+/// Not so long that ptxas would unroll it by itself, if it did not know how often it runs.
+bool CountedLoop::hasShortBody() const {
+  constexpr size_t longBody = 96;
   size_t size = 0;
   for (auto block = loop->getIterator(); block != loop->getParent()->end(); ++block)
     size += &*block == after ? 0 : block->size();
   return size < longBody;
 }
 
+/// Asks for some rounds side by side: ptxas does so for loops whose rounds it cannot count, and
+/// either all rounds or none for those that it can.
+static void unroll(llvm::Instruction *latch, unsigned count) {
+  llvm::LLVMContext &context = latch->getContext();
+  auto *number =
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), count));
+  auto *wanted =
+      llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.count"), number});
+  auto *id = llvm::MDNode::getDistinct(context, {nullptr, wanted});
+  id->replaceOperandWith(0, id);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, id);
+}
+
 void CountedLoop::end() {
+  constexpr uint64_t leastRounds = 16;
+  constexpr unsigned sideBySide = 4;
+  uint64_t rounds = knownRounds();
+  bool isShort = hasShortBody();
   Value *next = b.CreateAdd(index, step);
   // Assemblers unroll a loop whose end they count down to, and none with another test. What is left
-  // counts without sign, so that neither the sum nor the difference can overflow.
-  Value *continues = wholeEnd && isBetterUnrolled()
-                         ? b.CreateICmpNE(next, wholeEnd)
-                         : b.CreateICmpUGT(b.CreateSub(upper, index), step);
+  // counts without sign, so that neither the sum nor the difference can overflow. Long bodies of
+  // loops whose rounds are known come out of LLVM and ptxas in better order by that test.
+  bool byEnd = wholeEnd && (isShort || rounds == 0);
+  Value *continues =
+      byEnd ? b.CreateICmpNE(next, wholeEnd) : b.CreateICmpUGT(b.CreateSub(upper, index), step);
   last = b.GetInsertBlock();
   index->addIncoming(next, last);
-  b.CreateCondBr(continues, loop, after);
+  llvm::Instruction *latch = b.CreateCondBr(continues, loop, after);
+  if (byEnd && rounds >= leastRounds && rounds % sideBySide == 0)
+    unroll(latch, sideBySide);
   b.SetInsertPoint(after);
 }
 

@@ -39,7 +39,8 @@ public:
 
 private:
   explicit CountedLoop(CodeBuilder &builder) : b(builder) {}
-  bool isBetterUnrolled() const;
+  uint64_t knownRounds() const;
+  bool hasShortBody() const;
 
   CodeBuilder &b;
   llvm::Value *upper = nullptr, *step = nullptr;

@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -55,11 +56,17 @@ static llvm::FunctionPassManager passesFor(const CodeTarget &target) {
     passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   }
   passes.addPass(llvm::SimplifyCFGPass());
+  // Only loops that ask for it (CountedLoop), whose rounds share what the first one computes.
+  if (target.numbersValues) {
+    passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, /*OnlyWhenForced=*/true)));
+    passes.addPass(llvm::EarlyCSEPass());
+    passes.addPass(llvm::InstCombinePass());
+  }
   return passes;
 }
 
 // A short list: kernels arrive as structured loops over native vectors or unrolled over a thread's
-// registers, so there is nothing to inline, vectorise or unroll.
+// registers, so there is nothing to inline, vectorise or unroll but loops that ask for it.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine, const CodeTarget &target) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
