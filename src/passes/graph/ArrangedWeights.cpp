@@ -130,16 +130,53 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
   auto bytes = std::make_shared<std::vector<uint8_t>>(made.bytes());
   arranged.bytes = bytes->size();
   arranged.data = {bytes, reinterpret_cast<const std::byte *>(bytes->data())};
+  return entry = addWeight(name, std::move(arranged), *value, shape);
+}
+
+Value *ArrangedWeights::addWeight(const std::string &name, Weight weight, const Value &like,
+                            const std::vector<Expr> &shape) {
+  DataType type = weight.dtype;
   std::string fresh = name + ".arranged";
   for (int i = 1; program.weights.count(fresh); ++i)
     fresh = name + ".arranged" + std::to_string(i);
-  program.weights[fresh] = std::move(arranged);
+  program.weights[fresh] = std::move(weight);
   InputSpec input;
   input.kind = InputSpec::Kind::ConstantTensor;
   input.name = fresh;
   program.inputs.push_back(std::move(input));
-  return entry = program.main.placeholder(
-             "arranged", TensorType(value->type().dtype, shape, value->type().device));
+  return program.main.placeholder("arranged", TensorType(type, shape, like.type().device));
+}
+
+Value *ArrangedWeights::indicesBelow(const Value *value, const Expr &size) {
+  std::string name;
+  const Weight *weight = weightBehind(program, registry, value, name);
+  const TensorType &type = value->type();
+  if (!weight || weight->dtype != DataType::Int64 || type.dtype != DataType::Int64 ||
+      type.rank() != 1 || !type.shape[0].constant() || !type.strides[0].constant() ||
+      !type.offset.constant() || size.constantOr(0) < 1 || *size.constant() > INT32_MAX)
+    return nullptr;
+  Value *&entry = known[{weight->data.get(),
+                         {*type.offset.constant(), *type.shape[0].constant(),
+                          *type.strides[0].constant(), *size.constant()}}];
+  if (entry)
+    return entry;
+  auto bytes = std::make_shared<std::vector<uint8_t>>();
+  for (int64_t i = 0; i < *type.shape[0].constant(); ++i) {
+    int64_t index = 0, at = *type.offset.constant() + i * *type.strides[0].constant();
+    std::memcpy(&index, weight->data.get() + at * static_cast<int64_t>(sizeof(index)),
+                sizeof(index));
+    if (index < 0 || index >= *size.constant())
+      return nullptr;
+    auto narrow = static_cast<int32_t>(index);
+    const auto *first = reinterpret_cast<const uint8_t *>(&narrow);
+    bytes->insert(bytes->end(), first, first + sizeof(narrow));
+  }
+  Weight made;
+  made.dtype = DataType::Int32;
+  made.shape = {*type.shape[0].constant()};
+  made.bytes = bytes->size();
+  made.data = {bytes, reinterpret_cast<const std::byte *>(bytes->data())};
+  return entry = addWeight(name, std::move(made), *value, type.shape);
 }
 
 } // namespace pellucid::passes

@@ -29,7 +29,14 @@ public:
                         const std::vector<symbolic::Expr> &own,
                         const std::vector<symbolic::Expr> &shape, bool roundsToTf32 = false);
 
+  /// The same indices as i32; null where `value` is no line of i64 with contents at hand, or one of
+  /// them is not in [0, size).
+  graph::Value *indicesBelow(const graph::Value *value, const symbolic::Expr &size);
+
 private:
+  graph::Value *addWeight(const std::string &name, graph::Weight weight, const graph::Value &like,
+                    const std::vector<symbolic::Expr> &shape);
+
   graph::Program &program;
   const graph::OperatorRegistry &registry;
   /// The contents' address and all numbers -> the weight.

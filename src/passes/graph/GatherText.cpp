@@ -34,20 +34,44 @@ std::string indexedPart(KernelWriter &writer, const std::vector<TextIndex> &plac
   return address;
 }
 
-/// A program for each would do less than it takes to begin one. The index of a row must be the same
-/// for all its elements, and rows must move along with it: a tile of one row needs no tile of
-/// indices.
+/// What a program of a device moves: four vectors of a thread, on the way at the same time.
+constexpr int64_t bytesOfProgram = 8192;
+
+/// The index of a row is the same for all its elements.
+bool takesRows(const GatherSpec &spec) {
+  return spec.shape.size() >= 2 &&
+         std::all_of(spec.places.begin(), spec.places.end(), [](const TextIndex &place) {
+           const std::vector<Expr> &strides = place.operand.strides;
+           return strides.back().constant() == 0;
+         });
+}
+
+/// A program for each would do less than it takes to begin one, or wait for one row alone. Rows
+/// must move along with their index: a tile of one row needs no tile of indices.
 bool hasShortRows(const GatherSpec &spec, const SymbolTable &symbols) {
-  constexpr int64_t longest = 256;
-  if (!spec.forCpu || spec.shape.size() < 2 || symbols.range(spec.shape.back()).max > longest ||
+  int64_t longest =
+      spec.forCpu ? 256 : bytesOfProgram / 2 / static_cast<int64_t>(byteSize(spec.output.dtype));
+  if (!takesRows(spec) || symbols.range(spec.shape.back()).max > longest ||
       product(spec.shape, 0, spec.shape.size() - 1).constant() == 1)
     return false;
   return std::all_of(spec.places.begin(), spec.places.end(), [](const TextIndex &place) {
     const std::vector<Expr> &strides = place.operand.strides;
-    return strides.back().constant() == 0 &&
-           std::any_of(strides.begin(), strides.end(),
+    return std::any_of(strides.begin(), strides.end(),
                        [](const Expr &stride) { return stride.constant() != 0; });
   });
+}
+
+/// Rows of a program: fewer where a device would have too few programs of them.
+int64_t rowsOfProgram(const GatherSpec &spec, int64_t columns) {
+  if (spec.forCpu)
+    return 1024 / columns;
+  constexpr int64_t enough = 512;
+  int64_t lines = std::max<int64_t>(
+              1, bytesOfProgram / static_cast<int64_t>(byteSize(spec.output.dtype)) / columns),
+          rows = product(spec.shape, 0, spec.shape.size() - 1).constantOr(4 * enough);
+  while (lines > 1 && rows / lines < enough)
+    lines /= 2;
+  return lines;
 }
 
 /// Rows of few elements whose places are those of all their elements: many rows to a program.
@@ -56,21 +80,27 @@ KernelText writeShortRows(GatherSpec spec, int64_t longest) {
   int64_t columns = 1;
   while (columns < longest)
     columns *= 2;
-  int64_t lines = 1024 / columns;
+  int64_t lines = rowsOfProgram(spec, columns);
   KernelWriter writer(spec.name);
   for (size_t i = 0; i <= spec.places.size(); ++i)
     writer.pointer("p" + std::to_string(i));
   writer.pointer("o0");
   Expr all = product(spec.shape, 0, outer);
   std::string height = std::to_string(lines), width = std::to_string(columns);
-  writer.line("line = tl.program_id(0).to(tl.int64) * " + height + " + tl.arange(0, " + height +
-              ")");
+  // Divisions of 64 bits would be most of what a short row costs.
+  constexpr int64_t mostNarrow = int64_t(1) << 30;
+  bool isNarrow = all.constantOr(mostNarrow) < mostNarrow;
+  writer.line(std::string("line = tl.program_id(0)") + (isNarrow ? "" : ".to(tl.int64)") + " * " +
+              height + " + tl.arange(0, " + height + ")");
   writer.line("col = tl.arange(0, " + width + ").to(tl.int64)");
   writer.line("mask = (line < " + writer.scalar(all) + ")[:, None]");
   writer.line("inside = mask & (col < " + writer.scalar(spec.shape[outer]) + ")[None, :]");
   std::vector<std::string> indices = writer.delinearize("line", spec.shape, outer, "idx");
-  for (std::string &index : indices)
+  for (std::string &index : indices) {
+    if (isNarrow)
+      writer.line(index + " = " + index + ".to(tl.int64)");
     index += "[:, None]";
+  }
   indices.push_back("col[None, :]");
   // The index of a row is a tile: its lanes are the rows.
   std::vector<TextIndex> places = spec.places;
@@ -101,7 +131,10 @@ KernelText writeGather(GatherSpec spec, const SymbolTable &symbols) {
   size_t outer = spec.shape.size() - 1;
   if (hasShortRows(spec, symbols))
     return writeShortRows(std::move(spec), symbols.range(inner).max);
-  int64_t block = chooseBlock(inner, symbols, 1024);
+  int64_t most = spec.forCpu || !takesRows(spec)
+                     ? 1024
+                     : bytesOfProgram / static_cast<int64_t>(byteSize(spec.output.dtype));
+  int64_t block = chooseBlock(inner, symbols, most);
   KernelWriter writer(spec.name);
   for (size_t i = 0; i <= spec.places.size(); ++i)
     writer.pointer("p" + std::to_string(i));

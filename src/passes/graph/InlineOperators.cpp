@@ -385,11 +385,24 @@ void detachEmptyTensors(Program &program, const OperatorRegistry &registry) {
     const Operator *op = registry.find(node.target());
     bool readsTensor = false;
     node.forEachOperand([&](Value *value) { readsTensor |= value->isTensor(); });
-    if (!op || op->kind != Operator::Kind::Factory || !op->factory.value.empty() || !readsTensor)
+    if (!op || op->kind != Operator::Kind::Factory || !readsTensor)
       continue;
     const TensorType type = node.result()->type();
     program.main.setInsertionPoint(&node);
     program.main.setLocation(node.location);
+    if (!op->factory.value.empty()) {
+      // What makes the tensor that only says a size may become part of who reads it.
+      if (!node.calls("aten.new_full.default") || node.args()[2].value() ||
+          !type.isContiguous(program.symbols))
+        continue;
+      Node *full = program.main.call(
+          "aten.full.default", {Argument::list(type.shape), node.args()[2]},
+          {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type},
+          node.name());
+      program.main.replaceAllUses(node.result(), full->result());
+      program.main.erase(&node);
+      continue;
+    }
     Node *fresh = program.main.call(
         "aten.empty_strided.default", {Argument::list(type.shape), Argument::list(type.strides)},
         {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type}, node.name());

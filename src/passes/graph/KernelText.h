@@ -87,6 +87,7 @@ struct PointwiseSpec {
   struct Taken {
     size_t window = 0, index = 0;
     symbolic::Expr size = 0;
+    bool isInside = false; ///< every index is known to be below it
   };
   std::map<size_t, std::vector<Taken>> taken = {};
   /// A few columns that lie across the memory are turned round by lines of them: on a device, where

@@ -132,6 +132,8 @@ private:
     const TensorType type = node.result()->type();
     PointwiseGroup group;
     group.divisionFails = forCpu;
+    if (!forCpu)
+      group.weights = &emitter.weights;
     std::vector<Node *> parameters;
     if (!forCpu)
       parameters = addParameters(group, nodes, type.shape, registry, program.symbols);

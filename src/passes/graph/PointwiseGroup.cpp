@@ -2,6 +2,7 @@
 #include "passes/graph/PointwiseGroup.h"
 
 #include "graph/FakeRules.h"
+#include "passes/graph/ArrangedWeights.h"
 
 #include <algorithm>
 #include <cmath>
@@ -422,6 +423,10 @@ static std::vector<Node *> addTake(PointwiseGroup &group, const Node &node,
     source = call->value("self");
     Value *index = call->value("index");
     size_t dim = static_cast<size_t>(call->dim("dim", source->type().rank()));
+    Value *inside =
+        group.weights ? group.weights->indicesBelow(index, source->type().shape[dim]) : nullptr;
+    if (inside)
+      index = inside;
     // The same indices along the same dim are loaded once.
     auto known = std::find_if(group.along.begin(), group.along.end(), [&](const auto &entry) {
       return entry.second == dim && group.inputs[entry.first] == index;
@@ -430,6 +435,8 @@ static std::vector<Node *> addTake(PointwiseGroup &group, const Node &node,
     if (known == group.along.end()) {
       group.inputs.push_back(index);
       group.along[number] = dim;
+    }
+    if (known == group.along.end() && !inside) {
       std::string name = "in" + std::to_string(number),
                   size = "sym" + std::to_string(group.scalars.size());
       group.scalars.push_back({size, source->type().shape[dim]});
@@ -437,7 +444,8 @@ static std::vector<Node *> addTake(PointwiseGroup &group, const Node &node,
                             "'" + at->target() + "' got an index out of range", at->location});
       group.hasChecks = true;
     }
-    places.push_back({group.windows.size(), number, source->type().shape[dim]});
+    places.push_back(
+        {group.windows.size(), number, source->type().shape[dim], inside != nullptr});
     group.windows.push_back({dim, 0, node.result()->type().shape[dim]});
     dims.push_back(dim);
     Node *producer = source->producer();

@@ -9,6 +9,8 @@
 
 namespace pellucid::passes {
 
+class ArrangedWeights;
+
 /// Pointwise nodes of one shape as the body of a kernel: what is loaded, the statements, and the
 /// name of each result.
 struct PointwiseGroup {
@@ -29,6 +31,8 @@ struct PointwiseGroup {
   /// floats is its smallest number.
   bool divisionFails = true;
   bool hasChecks = false; ///< statements that may fail
+  /// Knows the indices that are constant: they are not checked in the kernel. Null: nobody does.
+  ArrangedWeights *weights = nullptr;
 };
 
 /// Replaces whole identifiers of `text` by their entry in `names`; attribute names (after a dot),

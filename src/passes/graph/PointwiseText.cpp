@@ -71,6 +71,8 @@ std::string loadText(KernelWriter &writer, const PointwiseSpec &spec, size_t i,
       std::string at = "in" + std::to_string(place.index);
       indices[spec.windows[place.window].dim] = at + ".to(tl.int64)";
       // What is outside fails afterwards.
+      if (place.isInside)
+        continue;
       mask += (mask.empty() ? "(" : " & (") + at + " >= 0) & (" + at + " < " +
               writer.scalar(place.size) + ")";
     }

@@ -23,9 +23,11 @@ public:
     // f16 and bf16 would be rounded at every step.
     bool mayReorder = (type == DataType::Float32 || type == DataType::Float64) && !deterministic;
     atomic = spec.combine == ScatterCombine::Sum && (isWhole || mayReorder);
+    anyStays = !deterministic;
     if (!isShared())
       spec.ordered = spec.shape.size();
-    if (atomic && spec.ordered == spec.shape.size())
+    bool inAnyOrder = atomic || (anyStays && spec.combine == ScatterCombine::Replace);
+    if (inAnyOrder && spec.ordered == spec.shape.size())
       moveNearestLast();
     freeCount = spec.shape.size() - spec.ordered;
     entries = product(spec.shape, freeCount, spec.shape.size());
@@ -40,10 +42,12 @@ public:
   std::optional<KernelSequence> write() {
     constexpr int64_t limit = int64_t(1) << 31;
     bool small = symbols.range(elements).max < limit && symbols.range(entries).max < limit;
-    if (!small || symbols.range(entries).max <= 16 || spec.output.dtype == DataType::Bool)
+    bool stays = anyStays && spec.combine == ScatterCombine::Replace;
+    if (!small || symbols.range(entries).max <= 16 ||
+        (spec.output.dtype == DataType::Bool && !stays))
       return std::nullopt;
     if (spec.combine == ScatterCombine::Replace)
-      lastWins();
+      anyStays ? storeAll() : lastWins();
     else if (spec.combine != ScatterCombine::Sum)
       return std::nullopt;
     else if (atomic)
@@ -225,6 +229,12 @@ private:
 
   /// Sums of integers are the same in any order, those of floats nearly.
   void addAtomically() {
+    reach("tl.atomic_add(", ", sem=\"relaxed\"");
+  }
+  /// Of several entries that go to one place any one stays, as PyTorch's kernels have it.
+  void storeAll() { reach("tl.store(", ""); }
+
+  void reach(const std::string &operation, const std::string &options) {
     KernelWriter writer(spec.name);
     nameIndices(writer);
     writer.pointer("source");
@@ -234,9 +244,9 @@ private:
     std::string shape = tileShape();
     writer.line("v = tl.load(source + tl.broadcast_to(" + writer.address(spec.source, indices) +
                 ", " + shape + "), mask=inside, other=0)");
-    writer.line("tl.atomic_add(o0 + tl.broadcast_to(offset[:, None] + " +
-                freeAddress(writer, indices) + ", " + shape +
-                "), v, mask=inside, sem=\"relaxed\")");
+    writer.line(operation + "o0 + tl.broadcast_to(offset[:, None] + " +
+                freeAddress(writer, indices) + ", " + shape + "), v.to(" + tlName(spec.output.dtype) + "), mask=inside" +
+                options + ")");
     std::vector<size_t> reads = indexTensors();
     reads.push_back(spec.places.size());
     sequence.steps.push_back({writer.finish(grid, columns), reads, {}, {result}});
@@ -379,7 +389,7 @@ private:
   size_t freeCount = 0, result = 0;
   Expr entries = 1, freeSize = 1;
   int64_t columns = 1;
-  bool atomic = false;
+  bool atomic = false, anyStays = false;
 };
 
 } // namespace

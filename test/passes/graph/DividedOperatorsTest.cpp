@@ -315,12 +315,45 @@ TEST_F(DividedOperators, floatsAreAddedAsProgramsCome) {
 
 // The last one wins, as where one program goes through all in order.
 TEST_F(DividedOperators, theLastOfEqualIndicesWins) {
+  deterministic = true;
   Value *x = input("x", DataType::Float32, {9, 6}), *rows = input("i", DataType::Int64, {50}, 9);
   Value *y = input("y", DataType::Float32, {50, 6});
   EXPECT_EQ(lower({call("aten.index_put.default", {x, Argument::List{rows}, y})->result()}, hopper)
                 .size(),
             4u);
   expectSame(0);
+}
+
+// Any of equal ones may stay else, as in PyTorch's kernels: each entry is stored where it goes, at
+// once. Here none are equal.
+TEST_F(DividedOperators, entriesAreStoredInOneLaunch) {
+  auto apart = [&](size_t which, int64_t rows, int64_t columns, int64_t size) {
+    Tensor &numbers = values(which);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        numbers.set(std::vector<int64_t>{r, c}, static_cast<double>((r * 7 + c * 3) % size));
+  };
+  for (DataType type : {DataType::Float32, DataType::Float16, DataType::Int64, DataType::Bool}) {
+    program = Program();
+    inputs.clear();
+    sources.clear();
+    Value *x = input("x", type, {61, 37}, 2), *down = input("i", DataType::Int64, {50, 37}, 61);
+    Value *y = input("y", type, {50, 37}, 2), *rows = input("j", DataType::Int64, {50}, 61);
+    Value *across = input("k", DataType::Int64, {61, 30}, 37), *z = input("z", type, {61, 30}, 2);
+    apart(1, 50, 37, 61);
+    for (int64_t r = 0; r < 50; ++r)
+      values(3).set(std::vector<int64_t>{r}, static_cast<double>(r * 11 % 61));
+    for (int64_t r = 0; r < 61; ++r)
+      for (int64_t c = 0; c < 30; ++c)
+        values(4).set(std::vector<int64_t>{r, c}, static_cast<double>((r + c * 5) % 37));
+    Grids grids = lower({call("aten.scatter.src", {x, 0, down, y})->result(),
+                         call("aten.index_put.default", {x, Argument::List{rows}, y})->result(),
+                         call("aten.scatter.src", {x, 1, across, z})->result()},
+                        hopper);
+    EXPECT_EQ(grids.size(), 6u); // a copy of x, each
+    EXPECT_EQ(sources.find("winners"), std::string::npos);
+    expectSame(0);
+  }
 }
 
 TEST_F(DividedOperators, sumsOfIntegersAreAtomic) {

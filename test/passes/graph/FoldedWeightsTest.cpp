@@ -128,5 +128,30 @@ TEST_F(FoldedWeights, areArranged) {
   EXPECT_FALSE(weights.arrange(call("aten.neg.default", {w}), turned, {2, 2, 3}, {2, 2, 3}));
 }
 
+// Constant indices are i32 where all are inside; a launch would check the others.
+TEST_F(FoldedWeights, areIndices) {
+  std::vector<int64_t> numbers{3, 0, 6, 1};
+  Value *at = weight("at", {4});
+  Weight made;
+  made.dtype = DataType::Int64;
+  made.shape = {4};
+  made.bytes = sizeof(int64_t) * numbers.size();
+  made.data = {std::make_shared<int>(), reinterpret_cast<const std::byte *>(numbers.data())};
+  program.weights["at"] = made;
+  at->setType(TensorType(DataType::Int64, {4}));
+  ArrangedWeights weights(program, registry);
+  EXPECT_FALSE(weights.indicesBelow(at, 6));
+  Value *inside = weights.indicesBelow(at, 7);
+  ASSERT_TRUE(inside);
+  EXPECT_EQ(weights.indicesBelow(at, 7), inside);
+  EXPECT_EQ(inside->type().dtype, DataType::Int32);
+  std::vector<int32_t> narrow(4);
+  std::memcpy(narrow.data(), program.weights.at("at.arranged").data.get(), 16);
+  EXPECT_EQ(narrow, (std::vector<int32_t>{3, 0, 6, 1}));
+  numbers[2] = -1;
+  EXPECT_FALSE(weights.indicesBelow(at, 8));
+  EXPECT_FALSE(weights.indicesBelow(weight("w", {4}), 8));
+}
+
 } // namespace
 } // namespace pellucid::passes

@@ -23,7 +23,10 @@ TEST_F(InterpretedConvolutions, convolutionsOfAllKinds) {
       {{1, 128, 4, 4}, {3, 128, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1, false},
       {{2, 3, 6}, {3, 4, 3}, {2}, {1}, {1}, {1}, 1, true},
       {{1, 4, 5, 6}, {4, 3, 3, 2}, {2, 1}, {1, 0}, {1, 2}, {1, 0}, 2, true}};
-  for (const Kind &kind : kinds)
+  // Numbers of few digits are the same in tf32.
+  for (size_t i = 0; i < 2 * kinds.size(); ++i) {
+    const Kind &kind = kinds[i / 2];
+    tf32 = i % 2;
     onDevice(2e-6, [&] {
       auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
       Value *x = tensor(f32, kind.x, 2), *w = tensor(f32, kind.w, 2);
@@ -32,6 +35,42 @@ TEST_F(InterpretedConvolutions, convolutionsOfAllKinds) {
                              {x, w, tensor(f32, {channels}), list(kind.stride), list(kind.padding),
                               list(kind.dilation), kind.transposed, list(kind.more), kind.groups})};
     });
+    bool isProduct = kind.groups == 1 || kind.transposed;
+    EXPECT_EQ(sources.find("\"tf32\"") != std::string::npos, tf32 && isProduct);
+  }
+}
+
+// What is copied for units of tf32 is rounded to it, to the nearest; a product of matrices is not.
+TEST_F(InterpretedConvolutions, f32IsRoundedToTf32) {
+  for (bool rounds : {false, true}) {
+    tf32 = rounds;
+    program = Program();
+    inputs.clear();
+    sources.clear();
+    Value *x = input("x", f32, {1, 8, 3, 5}), *w = input("w", f32, {1, 8, 2, 2});
+    Value *y = call("aten.convolution.default",
+                    {x, w, Argument(), List{1, 1}, List{0, 0}, List{1, 1}, false, List{0, 0},
+                     int64_t(1)})
+                   ->result();
+    // Of one element of the window each: what the copies hold.
+    for (size_t which : {0, 1})
+      reference::Tensor::forEachIndex(
+          which ? std::vector<int64_t>{1, 8, 2, 2} : std::vector<int64_t>{1, 8, 3, 5},
+          [&](std::span<const int64_t> at) {
+            bool isFirst = at[1] == 0 && at[2] == 0 && at[3] == 0;
+            values(which).set(at, which == 0 ? 1 + 3.0 / 4096 : isFirst ? 1 : 0);
+          });
+    lower({y}, hopper);
+    reference::EvaluateOptions options;
+    options.launcher = [&](const Program &, const KernelDef &kernel, const LaunchVariant &,
+                           const std::array<int64_t, 3> &grid,
+                           std::span<reference::LaunchArgument> arguments) {
+      interpret(kernel, grid, arguments);
+    };
+    auto got = std::get<reference::Tensor>(reference::evaluate(program, inputs, options)[0]);
+    for (double made : got.reals())
+      EXPECT_EQ(made, rounds ? 1 + 1.0 / 1024 : 1 + 3.0 / 4096);
+  }
 }
 
 // Channels innermost: places are the product's rows, and windows beyond a border are masked.

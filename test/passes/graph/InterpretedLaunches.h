@@ -73,7 +73,7 @@ protected:
     if (withPasses && device != cpu) {
       replaced = replaceIdioms(program, registry);
       slicesComputed = computeSlices(program, registry);
-      changed = layChannelsInnermost(program, registry);
+      changed = layChannelsInnermost(program, registry, tf32);
       copies = readOperandsInPlace(program, registry);
       program.main.eraseUnused([](const Node &) { return true; });
       joined = joinProducts(program, registry);
@@ -94,7 +94,7 @@ protected:
       sources += one.source;
       return text(one, pointers, accesses);
     };
-    lowerToLaunches(program, registry, compile, device, deterministic);
+    lowerToLaunches(program, registry, compile, device, deterministic, {}, tf32);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
     std::vector<int64_t> grids;
@@ -173,7 +173,7 @@ protected:
   Program program, unlowered;
   const OperatorRegistry &registry = OperatorRegistry::builtins();
   std::vector<Datum> inputs;
-  bool deterministic = false;
+  bool deterministic = false, tf32 = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
   size_t replaced = 0, changed = 0, masks = 0, copies = 0, joined = 0, slicesComputed = 0;

@@ -247,7 +247,22 @@ TEST_F(InterpretedOperators, gathersOfAllKinds) {
     });
 }
 
+// Rows that are taken: several of a program, and parts of one.
+TEST_F(InterpretedOperators, rowsThatAreTaken) {
+  for (DataType type : {f32, f16})
+    for (int64_t width : {1, 5, 64, 129, 1000, 1025, 5000})
+      for (int64_t count : {1, 3, 2100 / width + 2})
+        onDevice(0, [&] {
+          Value *rows = tensor(i64, {count}, 9), *pairs = tensor(i64, {count, 2}, 9);
+          return std::vector{
+              one("aten.embedding.default", {tensor(type, {9, width}), rows}),
+              one("aten.embedding.default", {tensor(type, {9, width}), pairs}),
+              one("aten.index_select.default", {sliced(type, {9, width}), int64_t(0), rows})};
+        });
+}
+
 TEST_F(InterpretedOperators, scattersOfAllKinds) {
+  deterministic = true; // indices are equal here and there
   for (int64_t dim : {0, 1}) {
     onBoth(2e-6, [&] {
       Value *x = tensor(f32, {9, 9}), *at = tensor(i64, {4, 5}, 9), *from = tensor(f32, {4, 5});
