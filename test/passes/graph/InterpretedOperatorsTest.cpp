@@ -251,7 +251,7 @@ TEST_F(InterpretedOperators, gathersOfAllKinds) {
 TEST_F(InterpretedOperators, rowsThatAreTaken) {
   for (DataType type : {f32, f16})
     for (int64_t width : {1, 5, 64, 129, 1000, 1025, 5000})
-      for (int64_t count : {1, 3, 2100 / width + 2})
+      for (int64_t count : {int64_t(1), int64_t(3), 2100 / width + 2})
         onDevice(0, [&] {
           Value *rows = tensor(i64, {count}, 9), *pairs = tensor(i64, {count, 2}, 9);
           return std::vector{
