@@ -64,7 +64,17 @@ std::string spawnWorker(const std::string &program, pid_t &process, int &toWorke
   posix_spawn_file_actions_adddup2(&actions, in[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   char *arguments[] = {const_cast<char *>(program.c_str()), nullptr};
-  int error = posix_spawn(&process, program.c_str(), &actions, nullptr, arguments, environ);
+  // Ctrl-C goes to every process of the terminal: what it means is for the caller to say, who may
+  // go on. A worker whose caller is gone ends at its next read or write.
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  sigaddset(&blocked, SIGINT);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &blocked);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  int error = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);

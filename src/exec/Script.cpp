@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <unistd.h>
 
@@ -107,13 +108,22 @@ public:
       hooks.errorOutput("exec: " + hooks.tensors().report() + "\n");
     if (isInterrupted)
       return endInterrupted();
-    return code ? code : atEnd;
+    return code ? code : atEnd ? atEnd : codeOfOutput();
   }
 
 private:
   const ScriptRun &run;
   ScriptHooks hooks;
   bool isInterrupted = false;
+
+  /// Python's own code where the last of what was printed could not be written.
+  int codeOfOutput() {
+    if (!hooks.lostOutput())
+      return 0;
+    hooks.errorOutput(std::string("standard output: error: cannot be written: ") +
+                      std::strerror(hooks.lostOutput()) + "\n");
+    return 120;
+  }
 
   /// What a script leaves by, as an exit code.
   template <typename Body> int guarded(h::Interpreter &interpreter, const Body &body) {

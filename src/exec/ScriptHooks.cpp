@@ -6,6 +6,7 @@
 #include "host/Kernel.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <unistd.h>
@@ -114,8 +115,8 @@ void ScriptHooks::output(std::string_view text) {
     silent->broken = true;
     return;
   }
-  if (out)
-    std::fwrite(text.data(), 1, text.size(), out);
+  if (out && std::fwrite(text.data(), 1, text.size(), out) != text.size() && !outputError)
+    outputError = errno;
 }
 
 void ScriptHooks::errorOutput(std::string_view text) {
@@ -133,8 +134,8 @@ void ScriptHooks::errorOutput(std::string_view text) {
 }
 
 void ScriptHooks::flushOutput() {
-  if (out)
-    std::fflush(out);
+  if (out && std::fflush(out) != 0 && !outputError)
+    outputError = errno;
 }
 
 void ScriptHooks::warn(Diagnostic warning) {

@@ -24,6 +24,8 @@ public:
   void output(std::string_view text) override;
   void errorOutput(std::string_view text) override;
   void flushOutput() override;
+  /// Why some of what the script printed went nowhere; 0: it went out.
+  int lostOutput() const { return outputError; }
   void warn(Diagnostic warning) override;
 
   bool merges(const symbolic::Expr &condition) override;
@@ -87,6 +89,7 @@ private:
   std::vector<std::function<void()>> resets;
   eager::Session session;
   std::FILE *out;
+  int outputError = 0;
 };
 
 } // namespace pellucid::exec

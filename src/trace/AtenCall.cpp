@@ -586,19 +586,23 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   std::string name = functionalName(method);
   if (isEager(self.tracer))
     checkOverlaps(interpreter, self, name, args);
-  h::Value before = contentsOf(self, interpreter);
+  // What is only replaced is not read.
+  bool isReplaced = name == "copy" || name == "fill" || name == "zero";
+  h::Value before = contentsOf(self, interpreter, isReplaced ? nullptr : &args);
   h::CallArgs call = argsOf({before}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
   if (name == "masked_fill" && call.positional.size() == 3)
     call.positional[2] = filledNumber(self.tensor.type.dtype, call.positional[2]);
   h::Value result;
   bool uniform = false;
-  if (self.tracer.isConstructing())
+  if (self.tracer.isConstructing()) {
+    checkInPlace(interpreter, self);
     if (std::optional<h::Value> drawn = fillOnHost(self, interpreter, name, args)) {
       ++self.tracer.draws;
       return *drawn;
     }
-  if (name == "copy" || name == "fill" || name == "zero") {
+  }
+  if (isReplaced) {
     h::Value source = name == "zero" ? h::Value(0) : writtenValue(interpreter, name, args);
     // Other than fill_(), copy_() converts a number that the type does not hold.
     if (name == "copy" && (source.isFloat() || source.isInt()) &&

@@ -450,12 +450,16 @@ void checkInPlace(h::Interpreter &interpreter, TensorObject &tensor) {
                                       "in an in-place operation.");
 }
 
-h::Value contentsOf(TensorObject &tensor, h::Interpreter &interpreter) {
-  if (!isNoted(tensor.tracer) || !requiresGrad(tensor) || isLeaf(tensor))
+h::Value contentsOf(TensorObject &tensor, h::Interpreter &interpreter,
+                    const h::CallArgs *operands) {
+  bool isRequiring = requiresGrad(tensor);
+  if (!isNoted(tensor.tracer) ||
+      (isRequiring ? isLeaf(tensor) : !operands || !wantsGradient(*operands)))
     return selfOf(tensor);
   Value *value = tensor.tracer.valueOf(tensor.tensor, interpreter.location());
   auto contents = std::make_shared<TensorObject>(tensor.tracer, tensor.tracer.wrap(value));
-  metaOf(*contents).source = gradientEdge(tensor);
+  if (isRequiring)
+    metaOf(*contents).source = gradientEdge(tensor);
   contents->tensor.storage->stridesKnown = tensor.tensor.storage->stridesKnown;
   return h::Value(contents);
 }

@@ -80,9 +80,12 @@ void noteUnknown(Tracer &tracer, host::Interpreter &interpreter, const std::stri
                  const std::vector<host::Value> &operands = {});
 /// Before a write through `tensor`: leaves that require a gradient are refused.
 void checkInPlace(host::Interpreter &interpreter, TensorObject &tensor);
+/// Whether a tensor among a call's arguments asks for a gradient.
+bool wantsGradient(const host::CallArgs &args);
 /// What `tensor` holds now, for an operator that writes its result to it: what is kept of it for
-/// the gradient is not what it holds afterwards.
-host::Value contentsOf(TensorObject &tensor, host::Interpreter &interpreter);
+/// the gradient, its own or that of the `operands`, is not what it holds afterwards.
+host::Value contentsOf(TensorObject &tensor, host::Interpreter &interpreter,
+                       const host::CallArgs *operands = nullptr);
 /// After it: `contents` is what was written.
 void noteWrite(host::Interpreter &interpreter, TensorObject &tensor, TensorObject &contents);
 

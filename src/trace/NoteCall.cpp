@@ -402,9 +402,7 @@ void noteCall(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall &c
               const h::CallArgs &args, const std::vector<h::Value> &results) {
   if (!isNoted(tracer) || results.empty())
     return;
-  bool wanted = std::any_of(args.positional.begin(), args.positional.end(), needsGradient) ||
-                std::any_of(args.keywords.begin(), args.keywords.end(),
-                            [](const auto &one) { return needsGradient(one.second); });
+  bool wanted = wantsGradient(args);
   bool any = std::any_of(results.begin(), results.end(), [](const h::Value &result) {
     auto *tensor = result.as<TensorObject>();
     return tensor && isFloat(tensor->tensor.type.dtype);
@@ -429,14 +427,17 @@ void noteCall(Tracer &tracer, h::Interpreter &interpreter, const OperatorCall &c
     setSource(results, made);
 }
 
+bool wantsGradient(const h::CallArgs &args) {
+  return std::any_of(args.positional.begin(), args.positional.end(), needsGradient) ||
+         std::any_of(args.keywords.begin(), args.keywords.end(),
+                     [](const auto &one) { return needsGradient(one.second); });
+}
+
 void refuseOutOfGradient(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                          const h::CallArgs &args) {
   if (!isNoted(tracer))
     return;
-  bool any = std::any_of(args.positional.begin(), args.positional.end(), needsGradient) ||
-             std::any_of(args.keywords.begin(), args.keywords.end(),
-                         [](const auto &one) { return needsGradient(one.second); });
-  if (any)
+  if (wantsGradient(args))
     interpreter.raise("RuntimeError",
                       name + "(): functions with out=... arguments don't support automatic "
                              "differentiation, but one of the arguments requires grad.");

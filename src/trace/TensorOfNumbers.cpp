@@ -43,7 +43,8 @@ private:
         return add(interpreter.call(*numbersOf), depth);
     if (auto address = addressNumber(value))
       value = *address;
-    if (h::typeName(value) == "range")
+    // What has a length and numbered elements is a sequence.
+    if (h::typeName(value) == "range" || (isEagerHere && h::typeName(value) == "deque"))
       value = h::Value::list(interpreter.iterate(value));
     if (!value.isSequence()) {
       if (depth != sizes.size())

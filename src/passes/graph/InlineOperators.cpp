@@ -282,6 +282,8 @@ private:
     if (!node.isCall() || node.isLaunch())
       return false;
     const Operator *op = registry.find(node.target());
+    if (op && op->row.isNorm())
+      return layRowsDense(node, *op);
     if (!op || !isDecomposed(*op))
       return false;
     Working work("decomposing", node.target(), &node.location);
@@ -296,6 +298,50 @@ private:
         value = inOrderOf(node, node.result(r)->type(), value);
       program.main.replaceAllUses(node.result(r), value);
     }
+    program.main.erase(&node);
+    return true;
+  }
+
+  /// A norm over several dims is one over rows of memory: what lies otherwise is copied first.
+  bool layRowsDense(Node &node, const Operator &op) {
+    auto call = callOf(node, registry, program.symbols);
+    size_t dims = call ? call->integers(op.row.rowDims).size() : 1;
+    auto hasGaps = [&](const Value *value) {
+      if (!value || !value->isTensor() || value->type().rank() < dims)
+        return false;
+      const TensorType &type = value->type();
+      for (size_t d = type.rank() - dims; d + 1 < type.rank(); ++d)
+        if (!(type.strides[d] == type.strides[d + 1] * type.shape[d + 1]))
+          return true;
+      return false;
+    };
+    bool any = hasGaps(node.result());
+    node.forEachOperand([&](const Value *operand) { any |= hasGaps(operand); });
+    if (dims < 2 || !any)
+      return false;
+    program.main.setInsertionPoint(&node);
+    program.main.setLocation(node.location);
+    auto dense = [&](const Argument &argument) {
+      Value *value = argument.value();
+      if (!hasGaps(value))
+        return argument;
+      return Argument(emitCall(program.main, registry, program.symbols, "aten.clone.default",
+                               {Argument(value)},
+                               {{"memory_format", Argument("contiguous_format")}}, node.location)
+                          ->result());
+    };
+    std::vector<Argument> args;
+    for (const Argument &argument : node.args())
+      args.push_back(dense(argument));
+    KeywordArguments kwargs;
+    for (const auto &[name, argument] : node.kwargs())
+      kwargs.emplace_back(name, dense(argument));
+    Value *made = emitCall(program.main, registry, program.symbols, node.target(), std::move(args),
+                           std::move(kwargs), node.location)
+                      ->result();
+    if (hasGaps(made))
+      return false;
+    program.main.replaceAllUses(node.result(), inOrderOf(node, node.result()->type(), made));
     program.main.erase(&node);
     return true;
   }

@@ -83,12 +83,29 @@ def _from_the_front(indices, size):
     return torch.where(indices < 0, indices + size, indices)
 
 
+def _halved(sorted_sequence, self, size, right):
+    """The search itself, step by step: it decides where there is a NaN, which no order holds."""
+    row = sorted_sequence.expand(list(self.shape[:-1]) + [size]) if sorted_sequence.dim() == self.dim() else sorted_sequence
+    low = torch.zeros_like(self, dtype=torch.int64)
+    high = low + size
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        place = torch.clamp(middle, max=size - 1)
+        at = row[place] if row.dim() == 1 else torch.gather(row, -1, place)
+        goes_on = torch.logical_and(low < high, torch.logical_not(at > self if right else at >= self))
+        low, high = torch.where(goes_on, middle + 1, low), torch.where(goes_on, high, torch.minimum(middle, high))
+    return low
+
+
 @_aten("aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor")
 def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     if sorter is not None:
         sorted_sequence = torch.gather(sorted_sequence, -1, sorter)
     if side is not None:
         right = side == "right"
+    size = sorted_sequence.shape[-1]
+    if type(size) is int and size > 0:
+        return _halved(sorted_sequence, self, size, right).to(torch.int32 if out_int32 else torch.int64)
     values = self.unsqueeze(-1)
     row = sorted_sequence if sorted_sequence.dim() == 1 else sorted_sequence.unsqueeze(-2)
     below = row <= values if right else row < values

@@ -542,7 +542,7 @@ def _alpha_dropout(input, p, training, inplace, kept):
         return input
     alpha = 1.7580993408473766
     scale = (1.0 / math.sqrt((alpha * alpha * p + 1.0) * (1.0 - p))) if p < 1.0 else 0.0
-    noise = torch.ops.aten.bernoulli(kept, 1.0 - p)
+    noise = torch.empty_like(kept).bernoulli_(1.0 - p) if torch._is_script() else torch.ops.aten.bernoulli(kept, 1.0 - p)
     result = input * (noise * scale) + ((noise - 1.0) * (alpha * scale) + alpha * scale * p)
     return input.copy_(result) if inplace else result
 
@@ -568,7 +568,8 @@ def multinomial(input, num_samples, replacement=False, generator=None):
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
-    result = torch.ops.aten.rrelu(input, lower, upper, training)
+    # What the gradient needs of the input is not what it holds afterwards.
+    result = torch.ops.aten.rrelu(input.clone() if inplace and input.requires_grad else input, lower, upper, training)
     return input.copy_(result) if inplace else result
 
 

@@ -224,10 +224,9 @@ def fill_diagonal_(input, fill_value, wrap=False):
         raise RuntimeError("all dimensions of input must be of equal length")
     rows, columns = input.shape[0], input.shape[-1]
     step = sum(input.stride()) if input.dim() > 2 else input.stride(0) + input.stride(1)
-    with torch.no_grad():
-        input.as_strided([min(rows, columns)], [step], input.storage_offset()).fill_(fill_value)
-        for begin in _numbers(columns + 1, rows, columns + 1) if wrap and input.dim() == 2 else ():
-            input.as_strided([min(rows - begin, columns)], [step], input.storage_offset() + begin * input.stride(0)).fill_(fill_value)
+    input.as_strided([min(rows, columns)], [step], input.storage_offset()).fill_(fill_value)
+    for begin in _numbers(columns + 1, rows, columns + 1) if wrap and input.dim() == 2 else ():
+        input.as_strided([min(rows - begin, columns)], [step], input.storage_offset() + begin * input.stride(0)).fill_(fill_value)
     return input
 
 
