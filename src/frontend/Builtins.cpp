@@ -117,7 +117,7 @@ static const Builtin builtins[] = {
     {"logical_or", "x, y", &Emitter::emitLogicalOr},
     {"debug_barrier", "", &Emitter::emitDebugBarrier},
     {"static_assert", "cond, msg=\"\"", &Emitter::emitStaticAssert},
-    {"static_print", "*values, sep=\" \", end=\"\\n\"", &Emitter::emitStaticPrint},
+    {"static_print", "*values, sep=\" \", end=\"\n\"", &Emitter::emitStaticPrint},
     {"device_assert", "cond, msg=\"\", mask=None", &Emitter::emitDeviceAssert},
     {"device_print", "prefix, *args, hex=False", &Emitter::emitDevicePrint},
     {"constexpr", "value", &Emitter::emitConstexpr},

@@ -5,6 +5,8 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include <algorithm>
+
 namespace pellucid::frontend {
 
 using namespace mlir;
@@ -14,37 +16,53 @@ static bool isPointer(ParameterSpec::Kind kind) {
   return kind == Kind::Pointer || kind == Kind::Loaded;
 }
 
-/// A name that no parameter of the kernel has.
-static std::string partName(const host::JitFunction &kernel, const std::string &name) {
-  std::string part = name;
-  while (kernel.parameter(part))
-    part += "_";
-  return part;
-}
+namespace {
+/// The run-time parameters that stand for one of the kernel's, each under a name of its own.
+struct Parts {
+  const host::JitFunction &kernel;
+  std::vector<EmittedParameter> out;
+
+  void add(const ParameterSpec &spec, const std::string &name, size_t index) {
+    using Kind = ParameterSpec::Kind;
+    if (spec.kind == Kind::Constexpr || spec.kind == Kind::None)
+      return;
+    if (spec.kind == Kind::Tuple) {
+      for (size_t i = 0; i < spec.elements.size(); ++i)
+        add(spec.elements[i], name + "_item_" + std::to_string(i), index);
+      return;
+    }
+    bool isDescriptor = spec.kind == Kind::Descriptor;
+    push(name, isDescriptor ? Kind::Pointer : spec.kind, spec.dtype, index);
+    if (!isDescriptor)
+      return;
+    size_t rank = spec.block.size();
+    for (size_t d = 0; d < rank; ++d)
+      push(name + "_shape_" + std::to_string(d), Kind::Scalar, DataType::Int32, index);
+    for (size_t d = 0; d + 1 < rank; ++d)
+      push(name + "_stride_" + std::to_string(d), Kind::Scalar, DataType::Int64, index);
+  }
+
+private:
+  bool isTaken(const std::string &name, size_t index) const {
+    const host::JitFunction::Parameter *declared = kernel.parameter(name);
+    return (declared && declared != &kernel.parameters[index]) ||
+           std::any_of(out.begin(), out.end(),
+                       [&](const EmittedParameter &part) { return part.name == name; });
+  }
+  void push(std::string name, ParameterSpec::Kind kind, DataType dtype, size_t index) {
+    while (isTaken(name, index))
+      name += "_";
+    out.push_back({std::move(name), kind, dtype, index});
+  }
+};
+} // namespace
 
 std::vector<EmittedParameter> runtimeParameters(const host::JitFunction &kernel,
                                                 std::span<const ParameterSpec> parameters) {
-  using Kind = ParameterSpec::Kind;
-  std::vector<EmittedParameter> out;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ParameterSpec &spec = parameters[i];
-    const std::string &name = kernel.parameters[i].name;
-    if (spec.kind == Kind::Constexpr || spec.kind == Kind::None)
-      continue;
-    if (spec.kind != Kind::Descriptor) {
-      out.push_back({name, spec.kind, spec.dtype, i});
-      continue;
-    }
-    out.push_back({name, Kind::Pointer, spec.dtype, i});
-    size_t rank = spec.block.size();
-    for (size_t d = 0; d < rank; ++d)
-      out.push_back({partName(kernel, name + "_shape_" + std::to_string(d)), Kind::Scalar,
-                     DataType::Int32, i});
-    for (size_t d = 0; d + 1 < rank; ++d)
-      out.push_back({partName(kernel, name + "_stride_" + std::to_string(d)), Kind::Scalar,
-                     DataType::Int64, i});
-  }
-  return out;
+  Parts parts{kernel, {}};
+  for (size_t i = 0; i < parameters.size(); ++i)
+    parts.add(parameters[i], kernel.parameters[i].name, i);
+  return std::move(parts.out);
 }
 
 static DictionaryAttr attributesOf(const ParameterSpec &spec,
@@ -122,6 +140,26 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
     frame->names[kernel.rest] = Val::tuple({});
 }
 
+/// How many of a kernel's run-time parameters stand for this one.
+static size_t partCount(const ParameterSpec &spec) {
+  using Kind = ParameterSpec::Kind;
+  switch (spec.kind) {
+  case Kind::Constexpr:
+  case Kind::None:
+    return 0;
+  case Kind::Descriptor:
+    return 2 * spec.block.size();
+  case Kind::Tuple: {
+    size_t count = 0;
+    for (const ParameterSpec &element : spec.elements)
+      count += partCount(element);
+    return count;
+  }
+  default:
+    return 1;
+  }
+}
+
 Val Emitter::parameterValue(Location place, const ParameterSpec &spec,
                             llvm::ArrayRef<BlockArgument> parts) {
   using Kind = ParameterSpec::Kind;
@@ -132,6 +170,16 @@ Val Emitter::parameterValue(Location place, const ParameterSpec &spec,
     return fromHost(spec.constant);
   case Kind::Descriptor:
     return descriptorOf(*this, place, spec, parts);
+  case Kind::Tuple: {
+    std::vector<Val> elements;
+    for (const ParameterSpec &element : spec.elements) {
+      size_t count = partCount(element);
+      elements.push_back(parameterValue(place, element, parts.take_front(count)));
+      parts = parts.drop_front(count);
+    }
+    return spec.tupleClass ? Val::named(spec.tupleClass, std::move(elements))
+                           : Val::tuple(std::move(elements));
+  }
   case Kind::Loaded:
     return Val::tensor(tt::LoadOp::create(builder, place, parts[0], mlir::Value(), mlir::Value(),
                                           tt::CacheModifier::NONE, tt::EvictionPolicy::NORMAL,

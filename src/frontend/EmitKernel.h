@@ -21,21 +21,25 @@ namespace pellucid::frontend {
 struct ParameterSpec {
   /// Loaded: a scalar that a launch passes in memory, being computed when the program runs.
   /// Descriptor: a tensor descriptor that the host made; its base, sizes and strides are passed.
+  /// Tuple: of `elements`, which are passed one by one.
   enum class Kind : uint8_t {
     Pointer,
     Scalar,
     Constexpr,
     None,
     Loaded,
-    Descriptor
+    Descriptor,
+    Tuple
   } kind = Kind::Scalar;
   DataType dtype = DataType::Int32; ///< pointee or scalar
   host::Value constant;             ///< Constexpr
   uint32_t divisibility =
       0;                  ///< Pointer, Scalar: known to be a multiple of it (0: nothing is known)
   bool equalsOne = false; ///< Scalar: an integer that is 1, as a stride must be in some places
-  std::vector<int64_t> block; ///< Descriptor: of a tile
-  bool padsWithNan = false;   ///< Descriptor: what is read outside of the tensor, else 0
+  std::vector<int64_t> block;          ///< Descriptor: of a tile
+  bool padsWithNan = false;            ///< Descriptor: what is read outside of the tensor, else 0
+  std::vector<ParameterSpec> elements; ///< Tuple
+  std::shared_ptr<host::Class> tupleClass; ///< Tuple: the NamedTuple's; null: a plain one
 };
 
 /// A run-time parameter of the tt.func; constexprs and None are gone.
@@ -47,7 +51,8 @@ struct EmittedParameter {
 };
 
 /// The run-time parameters of the kernel, in order. A descriptor has several: its base, then its
-/// sizes as int32, then all strides but the last, which is 1, as int64.
+/// sizes as int32, then all strides but the last, which is 1, as int64. A tuple has those of its
+/// elements.
 std::vector<EmittedParameter> runtimeParameters(const host::JitFunction &kernel,
                                                 std::span<const ParameterSpec> parameters);
 

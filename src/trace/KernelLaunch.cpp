@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <span>
 
 namespace pellucid::trace {
 
@@ -110,22 +112,44 @@ private:
 
   // --- parameters
 
-  /// What the parameter's annotation says; nullopt when it says nothing of the width.
-  std::optional<DataType> annotatedInt(const h::JitFunction::Parameter &parameter) {
+  /// The scalar type that a parameter's annotation names, as Triton reads it: a dtype, its text
+  /// ("tl.float16", "fp16") or Python's `float`. nullopt where it names none.
+  std::optional<DataType> annotatedType(const h::JitFunction::Parameter &parameter) {
     if (!parameter.annotation)
       return std::nullopt;
+    h::Value annotated;
     try {
-      h::Value annotated = interpreter.evaluate(*parameter.annotation, kernel.function->closure);
-      if (auto *type = annotated.as<h::DType>(); type && !type->isPointer && !isFloat(type->type))
-        return type->type;
+      annotated = interpreter.evaluate(*parameter.annotation, kernel.function->closure);
     } catch (const DiagnosticError &) {
-      // An annotation that is no dtype.
+      return std::nullopt; // An annotation that is no dtype.
     }
+    if (auto *type = annotated.as<h::DType>())
+      return type->isPointer || type->family == h::DType::Family::Torch ? std::nullopt
+                                                                        : std::optional(type->type);
+    if (annotated.isStr())
+      return typeOfText(annotated.str());
+    // `int` says nothing of the width: a number beyond 32 bits keeps all of them.
+    if (annotated.isObject() && annotated.object() == interpreter.builtinClass("float"))
+      return DataType::Float32;
     return std::nullopt;
   }
 
+  static std::optional<DataType> typeOfText(std::string_view text) {
+    size_t begin = text.find_first_not_of(' ');
+    text = begin == std::string_view::npos
+               ? ""
+               : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+    if (text.starts_with("tl."))
+      text.remove_prefix(3);
+    // Short names that are not Triton's, and `int`.
+    for (std::string_view other : {"f16", "f32", "f64", "short", "long", "int"})
+      if (text == other)
+        return std::nullopt;
+    return dataTypeNamed(text);
+  }
+
   DataType intType(const h::Value &value, const h::JitFunction::Parameter &parameter) {
-    if (auto annotated = annotatedInt(parameter))
+    if (auto annotated = annotatedType(parameter))
       return *annotated;
     if (value.isSymInt()) {
       symbolic::Range range = tracer.symbols().range(value.symInt());
@@ -182,6 +206,15 @@ private:
     }
     if (value.isNone())
       return argument(Kind::None, DataType::Int32);
+    if (auto annotated = annotatedType(parameter); annotated && isFloat(*annotated)) {
+      if (value.isBool() || value.isInt() || value.isSymInt() || value.isFloat())
+        return argument(Kind::Float, *annotated);
+    } else if (annotated && value.isFloat()) {
+      interpreter.raise("TypeError", "'float' object cannot be interpreted as an integer: '" +
+                                         parameter.name + "' of '" + kernel.name() + "' is " +
+                                         std::string(info(*annotated).torch) +
+                                         " by its annotation, got " + h::repr(value));
+    }
     if (value.isBool() || value.isSymBool())
       return argument(Kind::Bool, DataType::Bool);
     if (value.isInt() || value.isSymInt()) {
@@ -196,8 +229,50 @@ private:
       return argument(Kind::Loaded, DataType::Int32);
     if (auto *number = value.as<h::SymFloat>())
       return argument(Kind::Loaded, number->isWhole() ? DataType::Int64 : DataType::Float32);
-    // dtypes, strings, tuples and functions are constants wherever they stand.
+    if (elementsOf(value) && isPassedByElements(value))
+      return tupleOf(parameter, value);
+    // dtypes, strings, tuples of numbers and functions are constants wherever they stand.
     return constant(knownConstant(parameter, value));
+  }
+
+  /// What a tuple or a NamedTuple holds.
+  static std::optional<std::vector<h::Value>> elementsOf(const h::Value &value) {
+    if (value.isTuple())
+      return value.tuple();
+    auto *instance = value.as<h::Instance>();
+    const h::Value *fields = instance ? instance->cls->find("_fields") : nullptr;
+    if (!fields || !fields->isTuple())
+      return std::nullopt;
+    std::vector<h::Value> elements;
+    for (const h::Value &name : fields->tuple())
+      elements.push_back(*instance->attributes.find(name.str()));
+    return elements;
+  }
+
+  /// Whether it holds, at any depth, what is known only when the kernel runs.
+  bool isPassedByElements(const h::Value &raw) {
+    h::Value value = h::unwrapConstexpr(raw);
+    if (auto elements = elementsOf(value))
+      return std::any_of(elements->begin(), elements->end(),
+                         [&](const h::Value &element) { return isPassedByElements(element); });
+    return value.as<TensorObject>() || h::isSymbolic(value) || value.isSymBool() ||
+           value.as<h::SymFloat>() || value.as<ItemNumber>() || hostDescriptor(interpreter, value);
+  }
+
+  Parameter tupleOf(const h::JitFunction::Parameter &parameter, const h::Value &value) {
+    Parameter out;
+    out.kind = Parameter::Kind::Tuple;
+    if (auto *instance = value.as<h::Instance>())
+      out.tupleClass = instance->cls;
+    const std::vector<h::Value> elements = *elementsOf(value);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      h::JitFunction::Parameter element;
+      element.name = parameter.name + "[" + std::to_string(i) + "]";
+      element.doNotSpecialize = parameter.doNotSpecialize;
+      element.isConstexpr = elements[i].as<h::Constexpr>() != nullptr;
+      out.elements.push_back(parameterOf(element, elements[i]));
+    }
+    return out;
   }
 
   std::vector<Parameter> parametersOf(const BoundLaunch &launch) {
@@ -322,31 +397,67 @@ private:
         }
   }
 
+  using Parts = std::span<const frontend::EmittedParameter>;
+
   /// Its base, sizes and strides, as the kernel was told that they come.
-  void recordDescriptor(size_t index, std::vector<Tracer::LaunchArgument> &arguments) {
-    HostDescriptor described =
-        *hostDescriptor(interpreter, sameEverywhere(kernel.parameters[index].name));
-    std::vector<frontend::ParameterSpec> specs(parameters.size());
-    for (frontend::ParameterSpec &spec : specs)
-      spec.kind = frontend::ParameterSpec::Kind::None;
-    specs[index].kind = frontend::ParameterSpec::Kind::Descriptor;
-    specs[index].block = described.block;
+  void recordDescriptor(const HostDescriptor &described, Parts parts) {
     std::vector<h::Value> numbers = described.shape;
     numbers.insert(numbers.end(), described.strides.begin(), described.strides.end() - 1);
-    size_t part = 0;
-    for (const frontend::EmittedParameter &emitted : frontend::runtimeParameters(kernel, specs)) {
+    for (size_t part = 0; part < parts.size(); ++part) {
       Tracer::LaunchArgument argument;
-      argument.name = emitted.name;
-      if (part++ == 0) {
+      argument.name = parts[part].name;
+      if (part == 0) {
         bases.push_back(described.base);
         argument.tensor = &bases.back().as<TensorObject>()->tensor;
         addAccess(argument);
       } else {
-        argument.value = Argument(interpreter.toExpr(numbers[part - 2], emitted.name));
-        requireInt32(argument, emitted.dtype);
+        argument.value = Argument(interpreter.toExpr(numbers[part - 1], argument.name));
+        requireInt32(argument, parts[part].dtype);
       }
       arguments.push_back(std::move(argument));
     }
+  }
+
+  /// The elements one by one; gives the parts that are left.
+  Parts recordTuple(const Parameter &tuple, const h::Value &value, Parts parts) {
+    const std::vector<h::Value> elements = *elementsOf(value);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const Parameter &element = tuple.elements[i];
+      const h::Value given = h::unwrapConstexpr(elements[i]);
+      if (element.kind == Parameter::Kind::Constexpr || element.kind == Parameter::Kind::None)
+        continue;
+      if (element.kind == Parameter::Kind::Tuple) {
+        parts = recordTuple(element, given, parts);
+        continue;
+      }
+      size_t count =
+          element.kind == Parameter::Kind::Descriptor ? 2 * element.block.size() : size_t(1);
+      if (element.kind == Parameter::Kind::Descriptor)
+        recordDescriptor(*hostDescriptor(interpreter, given), parts.first(count));
+      else
+        recordElement(element, given, parts[0].name);
+      parts = parts.subspan(count);
+    }
+    return parts;
+  }
+
+  void recordElement(const Parameter &element, const h::Value &value, const std::string &name) {
+    Tracer::LaunchArgument argument;
+    argument.name = name;
+    if (element.kind == Parameter::Kind::Tensor || element.kind == Parameter::Kind::Loaded) {
+      loaded.push_back(element.kind == Parameter::Kind::Tensor ? value : loadedNumber(value));
+      argument.tensor = &loaded.back().as<TensorObject>()->tensor;
+      addAccess(argument);
+    } else if (element.kind == Parameter::Kind::Float) {
+      argument.value = Argument(value.real());
+    } else {
+      Expr number =
+          value.isSymBool() ? value.symBool() : interpreter.toExpr(value, "an element of a tuple");
+      argument.value = Argument(number);
+      if (auto known = number.constant(); known && element.kind == Parameter::Kind::Bool)
+        argument.value = Argument(*known != 0);
+    }
+    arguments.push_back(std::move(argument));
   }
 
   void requireInt32(const Tracer::LaunchArgument &argument, DataType dtype) {
@@ -366,6 +477,16 @@ private:
     return tensorOfNumber(tracer, interpreter, number);
   }
 
+  /// The number for a parameter that is a float: an integer too, where its annotation makes it one.
+  Argument realOf(const std::string &name) {
+    h::Value value = h::unwrapConstexpr(sameEverywhere(name));
+    if (value.isSymInt())
+      return Argument(integerOf(name));
+    return Argument(value.isFloat()  ? value.real()
+                    : value.isBool() ? (value.boolean() ? 1.0 : 0.0)
+                                     : static_cast<double>(value.integer()));
+  }
+
   /// No operator makes it: the script knows it.
   template <typename T> h::Value heldNumber(DataType type, T number) {
     std::shared_ptr<std::byte[]> bytes(new std::byte[sizeof number]);
@@ -376,8 +497,19 @@ private:
 
   void record() {
     using Kind = Parameter::Kind;
-    std::vector<Tracer::LaunchArgument> arguments;
-    arguments.reserve(parameters.size());
+    std::vector<frontend::ParameterSpec> specs;
+    specs.reserve(parameters.size());
+    for (const Parameter &parameter : parameters)
+      specs.push_back(parameter.spec());
+    const std::vector<frontend::EmittedParameter> emitted =
+        frontend::runtimeParameters(kernel, specs);
+    auto partsOf = [&](size_t parameter) {
+      auto [first, last] = std::equal_range(
+          emitted.begin(), emitted.end(), frontend::EmittedParameter{"", {}, {}, parameter},
+          [](const auto &a, const auto &b) { return a.parameter < b.parameter; });
+      return Parts(first, last);
+    };
+    arguments.reserve(emitted.size());
     for (size_t i = 0; i < parameters.size(); ++i) {
       const std::string &name = kernel.parameters[i].name;
       Tracer::LaunchArgument argument;
@@ -396,10 +528,13 @@ private:
         addAccess(argument);
         break;
       case Kind::Descriptor:
-        recordDescriptor(i, arguments);
+        recordDescriptor(*hostDescriptor(interpreter, sameEverywhere(name)), partsOf(i));
+        continue;
+      case Kind::Tuple:
+        recordTuple(parameters[i], sameEverywhere(name), partsOf(i));
         continue;
       case Kind::Float:
-        argument.value = Argument(sameEverywhere(name).real());
+        argument.value = realOf(name);
         break;
       case Kind::Bool:
         if (Expr truth = integerOf(name); auto known = truth.constant())
@@ -426,8 +561,10 @@ private:
   const h::CallArgs &given;
   std::vector<std::pair<Expr, BoundLaunch>> ways;
   std::vector<LaunchVariant> variants;
-  std::vector<h::Value> bases;       ///< of descriptors
-  std::vector<h::Value> loaded;      ///< tensors of numbers that are computed when the program runs
+  std::vector<h::Value> bases; ///< of descriptors
+  /// Tensors of numbers that are computed when the program runs, and those that tuples hold.
+  std::deque<h::Value> loaded;
+  std::vector<Tracer::LaunchArgument> arguments;
   std::vector<Parameter> parameters; ///< of the last variant: the kinds agree in all
 };
 

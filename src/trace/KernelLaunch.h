@@ -4,6 +4,10 @@
 #include "host/Interpreter.h"
 #include "trace/Tracer.h"
 
+namespace pellucid::frontend {
+struct ParameterSpec;
+}
+
 namespace pellucid::trace {
 
 /// A tensor as the host program sees it.
@@ -19,6 +23,7 @@ public:
   struct Parameter {
     /// Loaded: a number that is computed when the program runs, passed as a tensor of one element.
     /// Descriptor: the host's, of a tensor of this dtype.
+    /// Tuple: one that holds a tensor, or a size that is not known while compiling.
     enum class Kind : uint8_t {
       Tensor,
       Int,
@@ -27,13 +32,19 @@ public:
       None,
       Constexpr,
       Loaded,
-      Descriptor
+      Descriptor,
+      Tuple
     } kind = Kind::Constexpr;
     DataType dtype = DataType::Int32;
     host::Value constant;
-    bool equalsOne = false;     ///< Int: known to be 1 in every call
-    std::vector<int64_t> block; ///< Descriptor
-    bool padsWithNan = false;   ///< Descriptor
+    bool equalsOne = false;                  ///< Int: known to be 1 in every call
+    std::vector<int64_t> block;              ///< Descriptor
+    bool padsWithNan = false;                ///< Descriptor
+    std::vector<Parameter> elements;         ///< Tuple
+    std::shared_ptr<host::Class> tupleClass; ///< Tuple: the NamedTuple's; null: a plain one
+
+    /// What the kernel's compiler is told of it.
+    frontend::ParameterSpec spec() const;
   };
   /// The index in Program::kernels of `kernel` for these parameters. Throws DiagnosticError at the
   /// kernel's line.

@@ -127,6 +127,64 @@ void KernelTable::stopAt(std::string path, uint32_t line) {
   state->options.stopAt = frontend::StopPoint{std::move(path), line};
 }
 
+frontend::ParameterSpec KernelTable::Parameter::spec() const {
+  ParameterSpec out;
+  out.dtype = dtype;
+  switch (kind) {
+  case Kind::Tensor:
+    out.kind = ParameterSpec::Kind::Pointer;
+    break;
+  case Kind::Loaded:
+    out.kind = ParameterSpec::Kind::Loaded;
+    break;
+  case Kind::Int:
+  case Kind::Float:
+  case Kind::Bool:
+    out.kind = ParameterSpec::Kind::Scalar;
+    out.equalsOne = equalsOne;
+    break;
+  case Kind::None:
+    out.kind = ParameterSpec::Kind::None;
+    break;
+  case Kind::Constexpr:
+    out.kind = ParameterSpec::Kind::Constexpr;
+    out.constant = constant;
+    break;
+  case Kind::Descriptor:
+    out.kind = ParameterSpec::Kind::Descriptor;
+    out.block = block;
+    out.padsWithNan = padsWithNan;
+    break;
+  case Kind::Tuple:
+    out.kind = ParameterSpec::Kind::Tuple;
+    out.tupleClass = tupleClass;
+    for (const Parameter &element : elements)
+      out.elements.push_back(element.spec());
+    break;
+  }
+  return out;
+}
+
+/// What tells two specialisations apart, but for a parameter's own constant.
+static std::string kindText(const ParameterSpec &spec) {
+  std::string kind = "|" + std::to_string(static_cast<int>(spec.kind));
+  kind += "," + std::to_string(static_cast<int>(spec.dtype));
+  kind += spec.equalsOne ? "=1" : "";
+  for (int64_t size : spec.block)
+    kind += "," + std::to_string(size);
+  if (spec.padsWithNan)
+    kind += ",nan";
+  if (spec.kind != ParameterSpec::Kind::Tuple)
+    return kind;
+  kind += "(" + std::to_string(reinterpret_cast<uintptr_t>(spec.tupleClass.get()));
+  for (const ParameterSpec &element : spec.elements) {
+    kind += kindText(element);
+    if (element.kind == ParameterSpec::Kind::Constexpr)
+      kind += "=" + keyOf(element.constant);
+  }
+  return kind + ")";
+}
+
 uint32_t KernelTable::specialise(const h::JitFunction &kernel,
                                  const std::vector<Parameter> &parameters) {
   Tracer &tracer = state->tracer;
@@ -138,41 +196,8 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
   specs.reserve(parameters.size());
   kinds.reserve(parameters.size());
   for (const Parameter &parameter : parameters) {
-    ParameterSpec spec;
-    spec.dtype = parameter.dtype;
-    switch (parameter.kind) {
-    case Parameter::Kind::Tensor:
-      spec.kind = ParameterSpec::Kind::Pointer;
-      break;
-    case Parameter::Kind::Loaded:
-      spec.kind = ParameterSpec::Kind::Loaded;
-      break;
-    case Parameter::Kind::Int:
-    case Parameter::Kind::Float:
-    case Parameter::Kind::Bool:
-      spec.kind = ParameterSpec::Kind::Scalar;
-      spec.equalsOne = parameter.equalsOne;
-      break;
-    case Parameter::Kind::None:
-      spec.kind = ParameterSpec::Kind::None;
-      break;
-    case Parameter::Kind::Constexpr:
-      spec.kind = ParameterSpec::Kind::Constexpr;
-      spec.constant = parameter.constant;
-      break;
-    case Parameter::Kind::Descriptor:
-      spec.kind = ParameterSpec::Kind::Descriptor;
-      spec.block = parameter.block;
-      spec.padsWithNan = parameter.padsWithNan;
-      break;
-    }
-    std::string kind = "|" + std::to_string(static_cast<int>(spec.kind));
-    kind += "," + std::to_string(static_cast<int>(spec.dtype));
-    kind += spec.equalsOne ? "=1" : "";
-    for (int64_t size : spec.block)
-      kind += "," + std::to_string(size);
-    if (spec.padsWithNan)
-      kind += ",nan";
+    ParameterSpec spec = parameter.spec();
+    std::string kind = kindText(spec);
     key += kind;
     if (spec.kind == ParameterSpec::Kind::Constexpr)
       key += "=" + keyOf(spec.constant);

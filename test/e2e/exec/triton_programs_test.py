@@ -32,6 +32,24 @@ class Programs(unittest.TestCase):
                 file.write(source)
             return run(path, *words, **options)
 
+    def test_tuples(self):
+        done = self.program("tuples")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "sums",
+                "named",
+                "[8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]",
+                "[19, 19, 19, 19]",
+                "True ",
+                "[1.0, 1.0, 2.0, 0.25, 34359738368.0, 0.5, 1.75]",
+                "TypeError: 'float' object cannot be interpreted as an integer: 'whole' of 'annotated' is int64 by its annotation, got 2.5",
+                "block of 4",
+                "a-b!",
+            ],
+        )
+
     def test_addresses(self):
         done = self.program("addresses")
         self.assertEqual(done.returncode, 0, done.stderr)
