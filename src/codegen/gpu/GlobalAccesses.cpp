@@ -134,10 +134,42 @@ int64_t AccessOrder::divisorOf(const tt::OffsetSymbol &symbol) {
   return axes->of(symbol.value()).divisibilityOfAll();
 }
 
+/// The distance of neighbours along a dim, and how many there are.
+using Dims = SmallVector<std::pair<int64_t, int64_t>>;
+
+/// Of each loop that a tile's number changes with, how far a round is from the next one, and how
+/// many there are; nullopt where that is not known, or where it changes with something else.
+static std::optional<Dims> roundsOf(const tt::OffsetForm &uniform) {
+  Dims rounds;
+  for (const auto &[monomial, count] : uniform.terms()) {
+    if (llvm::all_of(monomial, [](const tt::OffsetSymbol &symbol) { return isSteady(symbol); }))
+      continue;
+    if (monomial.size() != 1)
+      return std::nullopt;
+    auto argument = dyn_cast<BlockArgument>(monomial.front().value());
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+    if (!loop || argument != loop.getInductionVar())
+      return std::nullopt;
+    auto known = [](Value bound) {
+      auto form = tt::offsetForm(bound);
+      return form ? form->asConstant() : std::nullopt;
+    };
+    auto lower = known(loop.getLowerBound()), upper = known(loop.getUpperBound()),
+         step = known(loop.getStep());
+    int64_t reach, distance;
+    if (!lower || !upper || !step || *step <= 0 || llvm::SubOverflow(*upper, *lower, reach) ||
+        reach <= 0 || llvm::MulOverflow(count, *step, distance))
+      return std::nullopt;
+    rounds.push_back({std::abs(distance), (reach - 1) / *step + 1});
+  }
+  return rounds;
+}
+
 /// Distances of neighbours along the dims, where all elements of the tile are at different places:
 /// each is more than all that lies within those with smaller ones. And how far the tile reaches.
-static std::optional<int64_t> extentOf(const tt::OffsetForm &offset, Value pointer) {
-  SmallVector<std::pair<int64_t, int64_t>> dims; // distance, elements
+/// The rounds of loops count as further dims, so that no two rounds share a place.
+static std::optional<int64_t> extentOf(const tt::OffsetForm &offset, Value pointer,
+                                       Dims dims = {}) {
   if (auto tile = dyn_cast<RankedTensorType>(pointer.getType()))
     for (unsigned dim = 0; dim < tile.getRank(); ++dim) {
       std::optional<int64_t> distance = offset.strideOf(dim).asConstant();
@@ -168,11 +200,14 @@ bool AccessOrder::meetAtEqualPlacesOnly(Value pointer, Value other) {
     for (unsigned dim = 0; dim < tile.getRank(); ++dim)
       if (facts.form->offset.strideOf(dim) != others.form->offset.strideOf(dim))
         return false;
+  tt::OffsetForm uniform = facts.form->offset.uniformPart(),
+                 another = others.form->offset.uniformPart();
+  if (auto rounds = uniform == another ? roundsOf(uniform) : std::nullopt)
+    if (extentOf(facts.form->offset, pointer, *rounds))
+      return true;
   std::optional<int64_t> extent = extentOf(facts.form->offset, pointer);
   if (!extent)
     return false;
-  tt::OffsetForm uniform = facts.form->offset.uniformPart(),
-                 another = others.form->offset.uniformPart();
   int64_t multiple = std::gcd(distances(uniform, another), distances(another, uniform));
   return multiple == 0 || multiple >= *extent; // 0: always at one place
 }
