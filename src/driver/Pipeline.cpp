@@ -26,6 +26,7 @@
 #include "passes/graph/LowerAttention.h"
 #include "passes/graph/LowerScans.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/MovedViews.h"
 #include "passes/graph/NumberDraws.h"
 #include "passes/graph/OrderSizeReads.h"
 #include "passes/graph/PackedProducts.h"
@@ -296,6 +297,7 @@ struct Compilation {
       // The programs of a script, which keep nothing, are compiled while it waits.
       passOverMain("fold weights", program,
                    [&] { foldWeights(program, registry, options.keepIr); });
+      pass("move views", program, [&] { moveViews(program, registry); });
       pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
                    [&] { layChannelsInnermost(program, registry, options.tf32); });

@@ -174,11 +174,14 @@ private:
              type.shape[dim].constant() == read.slice.count[dim];
     });
     return staysWhole && node.arg(0).list() && allOperands(node, [&](Value *part) {
-             return part->producer()->calls("aten.new_full.default") ||
+             return isFill(*part->producer()) ||
                     (part->type().rank() == type.rank() && isKnown(*part, part->type()));
            });
   }
 
+  static bool isFill(const Node &node) {
+    return node.calls("aten.new_full.default") || node.calls("aten.full.default");
+  }
   static bool holdsValue(const Argument &argument) {
     bool holds = false;
     argument.forEachValue([&](Value *) { holds = true; });
@@ -244,7 +247,7 @@ private:
       Value *part = argument.value();
       Slice own = slice;
       own.count[dim] = *part->type().shape[dim].constant();
-      parts.emplace_back(part->producer()->calls("aten.new_full.default")
+      parts.emplace_back(isFill(*part->producer())
                              ? filled(*part->producer(), own, where)
                              : slicedLeaf(*part, own, where));
     }
@@ -256,7 +259,7 @@ private:
   Value *filled(const Node &fill, const Slice &slice, const Node &where) {
     std::vector<Argument> args = fill.args();
     Argument::List size(slice.count.begin(), slice.count.end());
-    args[1] = Argument(std::move(size));
+    args[fill.calls("aten.full.default") ? 0 : 1] = Argument(std::move(size));
     return call(where, fill.target(), std::move(args), fill.kwargs());
   }
 

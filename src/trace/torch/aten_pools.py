@@ -156,7 +156,10 @@ def _max_in_parts(input, kernel, stride, padding, dilation, ceil_mode):
     counts = [_pooled_size(input.shape[d - rank], kernel[d], stride[d], padding[d], dilation[d], ceil_mode) for d in range(rank)]
     # A GPU's caches serve the few places of a small window; elsewhere each dim by itself takes fewer steps.
     by_places = input.is_cuda and F._product(kernel) <= 9
-    best = (_max_by_places if by_places else _max_by_dims)(input, kernel, stride, padding, dilation, counts)
+    if by_places:
+        best = _by_places(input, kernel, stride, padding, dilation, counts, _lowest(input.dtype), lambda best, part: part if best is None else torch.maximum(best, part))
+    else:
+        best = _max_by_dims(input, kernel, stride, padding, dilation, counts)
     return best.clone(memory_format=torch.contiguous_format)
 
 
@@ -179,8 +182,9 @@ def _max_by_dims(input, kernel, stride, padding, dilation, counts):
     return input
 
 
-def _max_by_places(input, kernel, stride, padding, dilation, counts):
-    fill, rank, lead = _lowest(input.dtype), len(kernel), input.dim() - len(kernel)
+def _by_places(input, kernel, stride, padding, dilation, counts, fill, combine):
+    """What `combine` makes of the windows' elements, place by place; `fill` stands where a window has none."""
+    rank, lead = len(kernel), input.dim() - len(kernel)
     best = None
     places = [[]]
     for size in kernel:
@@ -197,7 +201,7 @@ def _max_by_places(input, kernel, stride, padding, dilation, counts):
         part = input.as_strided(sizes, strides, offset)
         for d in reversed(range(rank)):
             part = _between(part, lead + d, there[d][0], there[d][1], counts[d], fill, input)
-        best = part if best is None else torch.maximum(best, part)
+        best = combine(best, part)
     return best
 
 
@@ -271,7 +275,11 @@ def _avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_includ
     stride, padding = _each(stride, rank) or kernel, _each(padding, rank)
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     windows = _Windows(wide, kernel, stride, padding, [1] * rank, ceil_mode, 0)
-    if windows.is_large():
+    by_places = input.is_cuda and any(_is_known(p) and p != 0 for p in padding) and F._product(kernel) <= 9
+    if by_places and all(_is_known(n) for n in [*input.shape[-rank:], *windows.out, *kernel, *stride, *padding]):
+        # No padding is stored, and 16-bit elements are read as they lie.
+        total = _by_places(input, kernel, stride, padding, [1] * rank, windows.out, 0, lambda sum, part: part.to(wide.dtype) if sum is None else sum + part.to(wide.dtype))
+    elif windows.is_large():
         total = windows.by_dims(torch.add, lambda x: torch.sum(x, [-1]))
     else:
         places = windows.places()
