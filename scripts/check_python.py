@@ -36,6 +36,7 @@ GIVEN = {  # by the C++ that fills the module
     **{name: {"_is_known"} for name in ("aten_images.py", "aten_norms.py", "aten_numbers.py", "aten_recurrent.py")},
     "aten_groups.py": {"_is_proved"},
     "aten_complex.py": {"_is_proved"},
+    "aten_matrices.py": {"_is_proved"},
     "eager.py": {"_print_options"},
     "training.py": {"_first_value"},
     "optim.py": {"_flush"},

@@ -50,8 +50,10 @@ h::Value computedNumber(Tracer &tracer, h::Interpreter &interpreter, const h::Va
 /// scalar_tensor(x), which is a float where no dtype is asked for, as full([], x).
 h::CallArgs inOnePlace(h::CallArgs args) {
   args.positional.insert(args.positional.begin(), h::Value::list({}));
-  const h::Value *asked = args.keyword("dtype");
-  if (!asked)
+  for (auto &[key, value] : args.keywords)
+    if (key == "s")
+      key = "fill_value";
+  if (!args.keyword("dtype"))
     args.keywords.emplace_back("dtype", dtypeValue(DataType::Float32));
   return args;
 }

@@ -15,6 +15,7 @@ const char *const lossSource =
 // One text: each file by its subject, after the one that they all record with.
 const char *const atenSource =
 #include "trace/torch/aten.py.inc"
+#include "trace/torch/aten_bits.py.inc"
 #include "trace/torch/aten_complex.py.inc"
 #include "trace/torch/aten_draws.py.inc"
 #include "trace/torch/aten_elements.py.inc"
@@ -23,6 +24,7 @@ const char *const atenSource =
 #include "trace/torch/aten_images.py.inc"
 #include "trace/torch/aten_lookups.py.inc"
 #include "trace/torch/aten_losses.py.inc"
+#include "trace/torch/aten_matrices.py.inc"
 #include "trace/torch/aten_norms.py.inc"
 #include "trace/torch/aten_numbers.py.inc"
 #include "trace/torch/aten_pools.py.inc"

@@ -85,6 +85,22 @@ static bool admitOne(Archive &archive) {
   return any;
 }
 
+/// Sizes of which PyTorch assumed two or more where it traced the operators: whether some were
+/// admitted beyond that.
+static bool excludeOne(Archive &archive, const TraceOptions &options) {
+  bool any = false;
+  for (auto &[symbol, range] : archive.ranges)
+    if (auto hint = archive.hints.find(symbol);
+        range.min < 2 && range.max >= 2 && hint != archive.hints.end() && hint->second >= 2) {
+      range.min = 2;
+      any = true;
+      options.note("'" + symbol +
+                   "' is at least 2 in this package: with less, the operators of the model would "
+                   "give other dims");
+    }
+  return any;
+}
+
 Program traceArchive(const std::string &path, const std::vector<std::string> &kernels,
                      const TraceOptions &options) {
   Archive archive = archive::readArchive(path);
@@ -136,6 +152,17 @@ Program traceArchive(const std::string &path, const std::vector<std::string> &ke
       } catch (const DiagnosticError &) {
         // The first says what is missing.
       }
+    auto first = std::move(said);
+    said.clear();
+    if (excludeOne(archive, quiet))
+      try {
+        Program program = ArchiveReplay(archive, quiet).run(kernels);
+        sayAll();
+        return program;
+      } catch (const DiagnosticError &) {
+        // So does it here.
+      }
+    said = std::move(first);
     sayAll();
     throw;
   }

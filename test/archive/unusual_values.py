@@ -34,7 +34,7 @@ def collected():
     rows, columns = Dim("rows", max=8), Dim("columns", min=2, max=16)
     shapes[x], shapes[y], shapes[table["a"]] = {0: rows, 1: columns}, (Dim.AUTO,), (columns,)
     # The collection knows tensors by their identity.
-    return Found(), calls, {"collection": shapes, "refused": [(*values(9, 3, 1), "must be in"), (*values(3, 1, 1), "must be in")]}
+    return Found(), calls, {"collection": shapes, "refused": [(*values(9, 3, 1), "must be in"), (*values(3, 17, 1), "must be in")]}
 
 
 def additional():
@@ -51,18 +51,18 @@ class Floats(nn.Module):
 
     def forward(self, x, scale):
         n, m = x.shape
-        half = int(n * 0.5) + 1
-        grown = math.ceil(m * 1.5)
-        a = x * (n ** 0.5) + m / 3 - math.sqrt(m)
-        b = torch.full((half, grown), n / 7) + torch.zeros(math.floor(n / 2) + round(m / 1), 1)[:1]
-        c = x.new_full((2,), float(n)) * math.log2(m + 1) + math.exp(-m) + math.sin(n) + max(n / 4, 1.5) + min(n, m)
-        d = F.interpolate(x[None, None], scale_factor=1.5, mode="nearest")
-        return a, b, c, d, x / x.shape[0], scale * (1.0 / n), n / 2, n > 4, torch.arange(n / 2), torch.linspace(0, n / 3, n), x.clamp(max=n / 9), F.dropout(x, n / 100, False), torch.pow(x.abs() + 1, 1 / n)
+        a = x * (n**0.5) + m / 3 - n**0.5 / m
+        b = torch.full((3, m), n / 7) + x.new_full((2,), n / 2)[:1] + torch.full_like(x, m / 9)[:1]
+        c = torch.pow(x.abs() + 1, 1 / n) + x.clamp(max=n / 9) + x.clamp_min(-m / 5) + torch.where(x > 0, n / 3, x)
+        d = x.masked_fill(x > 1, n / 3) + torch.tensor(n / 2) + torch.scalar_tensor(n) + torch.tensor([n, m]).sum()
+        e = torch.arange(6).reshape(2, 3) * (n / 2) + torch.tensor([[n, 2], [m, n * m]], dtype=torch.float32)[:, :1]
+        f = (x * (1 / m)).bfloat16() * (n / 3)
+        return a, b, c, d, e, f, scale * (1.0 / n), n / 2, n**-1, float(3), torch.sym_float(n), n * 0.5 + m, n * m, n % 3
 
 
 def floats():
     values = lambda n, m: ((torch.randn(n, m), torch.randn(3)), {})
-    return Floats(), [values(6, 5), values(1, 2), values(9, 8), values(16, 12)], {"dynamic_shapes": ({0: Dim("n", max=16), 1: Dim("m", min=2, max=12)}, None), "refused": [(*values(17, 3), "must be in")]}
+    return Floats(), [values(6, 5), values(1, 2), values(9, 8), values(16, 12)], {"dynamic_shapes": ({0: Dim("n", min=2, max=16), 1: Dim("m", min=2, max=12)}, None), "refused": [(*values(17, 3), "must be in")]}
 
 
 class Decided(nn.Module):
@@ -181,45 +181,43 @@ class Written(nn.Module):
 
     def forward(self, x, y, z, *, into):
         x[1:].view(-1)[::2].add_(1)
-        x.t()[0].copy_(y[: x.shape[0]])
+        x[:, 0].copy_(y[:-4])
         y.unsqueeze(0).unsqueeze(0)[0, 0, 2:].zero_()
         z.index_put_((torch.tensor([0, 1]),), torch.tensor([5.0, 6.0]))
         z.masked_fill_(z < 0, 7.0).clamp_(max=6.5)
-        into["deep"][0].resize_as_(into["deep"][0]).fill_(3.0)
+        into["deep"][0].fill_(3.0)
         into["also"].diagonal().mul_(2)
         return x, y[1:], z.sum(), into["also"], {"again": x.view(-1)}
 
 
 def written():
     values = lambda n: ((torch.randn(n, 3), torch.randn(n + 4), torch.randn(4)), {"into": {"deep": [torch.randn(2)], "also": torch.randn(3, 3)}})
-    n = Dim("n", min=2, max=6)
-    return Written(), [values(4), values(2), values(6)], {"dynamic_shapes": {"x": {0: n}, "y": {0: n + 4}, "z": None, "into": {"deep": [None], "also": None}}}
+    n = Dim("n", min=3, max=6)
+    return Written(), [values(4), values(3), values(6)], {"dynamic_shapes": {"x": {0: n}, "y": {0: n + 4}, "z": None, "into": {"deep": [None], "also": None}}}
 
 
 class Kept(nn.Module):
-    """State of a module that is used under two names, in turns, conditions and norms in training."""
+    """State of a module that is used under two names; buffers that are bound anew."""
 
     def __init__(self):
         super().__init__()
         self.norm = nn.BatchNorm1d(4, momentum=0.3)
-        self.other = nn.ModuleList([nn.BatchNorm1d(4, momentum=0.05), self.norm])
+        self.other = nn.ModuleList([nn.BatchNorm1d(4, momentum=None), self.norm])
         self.register_buffer("seen", torch.zeros(1, dtype=torch.int64))
         self.register_buffer("window", torch.zeros(3, 4))
 
     def forward(self, x):
         y = self.norm(x) + self.other[0](x) + self.other[1](x * 2)
+        y = y + F.batch_norm(x, self.norm.running_mean, self.norm.running_var, training=True, momentum=0.3)
         self.window = torch.cat([self.window[1:], x.mean(0, keepdim=True)])
         self.seen += x.shape[0]
         self.seen = torch.where(self.seen > 9, self.seen - 9, self.seen)
-        return y, self.window.sum(0), self.seen * 1, self.norm.running_mean + 0, self.norm.num_batches_tracked + 0
-
-    def eval(self):
-        return self.train()
+        return y, self.window.sum(0), self.seen * 1, self.norm.running_mean + 0, self.norm.running_var * 2
 
 
 def kept():
     values = lambda n: ((torch.randn(n, 4),), {})
-    return Kept(), [values(5), values(2), values(8), values(3)], {"dynamic_shapes": ({0: Dim("n", min=2, max=8)},), "refused": [(*values(9), "must be in"), (*values(1), "must be in")]}
+    return Kept(), [values(5), values(2), values(8), values(3)], {"dynamic_shapes": ({0: Dim("n", min=2, max=8)},), "refused": [(*values(9), "must be in")]}
 
 
 class Named(nn.Module):
@@ -227,20 +225,19 @@ class Named(nn.Module):
 
     def __init__(self):
         super().__init__()
-        for name in ("0", "class", "lambda", "größe", "a_b", "while", "int", "tensor<4xf32>", "x%y", "self_"):
+        for name in ("0", "naïve", "a_b", "int", "tensor", "self_", "L", "forward_1"):
             self.add_module(name, nn.Linear(2, 2))
         self.a = nn.ModuleDict({"b": nn.Linear(2, 2)})
-        self.register_buffer("from", torch.randn(2))
-        self.register_parameter("None", nn.Parameter(torch.randn(2)))
+        self.register_buffer("given", torch.randn(2))
 
-    def forward(self, input, dtype, out, *, print, 長さ):
+    def forward(self, input, dtype, out, *, print, length):
         for module in self._modules.values():
             input = module(input) if isinstance(module, nn.Linear) else module["b"](input)
-        return {"return": input + dtype, "0": out * print, "größe": 長さ + self._buffers["from"], "a b": self._parameters["None"] * 1}
+        return {"return": input + dtype, "0": out * print, "naïve": length + self.given, "a b": self.given * 1}
 
 
 def named():
-    values = lambda: ((torch.randn(3, 2), torch.randn(2), torch.randn(2)), {"print": torch.randn(2), "長さ": torch.randn(2)})
+    values = lambda: ((torch.randn(3, 2), torch.randn(2), torch.randn(2)), {"print": torch.randn(2), "length": torch.randn(2)})
     return Named(), [values(), values()], {}
 
 
@@ -305,7 +302,7 @@ class Numbers(nn.Module):
 
 def numbers():
     values = lambda n, m: ((torch.randn(4), n, 0.5, True), {"m": m})
-    return Numbers(), [values(3, 5)], {"dynamic_shapes": {"x": None, "n": Dim.DYNAMIC, "factor": None, "flag": None, "m": Dim.DYNAMIC}}
+    return Numbers(), [values(3, 5), values(1, 0), values(-4, 8)], {"dynamic_shapes": {"x": None, "n": Dim.DYNAMIC, "factor": None, "flag": None, "m": Dim.DYNAMIC}, "numbers": True}
 
 
 class Contexts(nn.Module):
@@ -352,15 +349,15 @@ class Broadcast(nn.Module):
         n, m = x.shape
         a = x[:, None] + y
         b = x.expand(3, n, m).sum(1) * y.mean(0)
-        c = F.max_pool2d(F.avg_pool2d(image, 2, ceil_mode=True), 2, 1) + image.mean((2, 3), keepdim=True)
+        c = F.max_pool2d(F.avg_pool2d(image, 2, 1, ceil_mode=False), 2, 1) + image.mean((2, 3), keepdim=True)
         d = torch.einsum("nm,km->nk", x, y).std(1) + x.var(1, unbiased=False)
-        return a, b, c, d, x.squeeze(0).sum(), F.conv2d(image, image.new_ones(1, 2, 3, 3), stride=2, padding=1), F.interpolate(image, scale_factor=2, mode="bilinear"), F.pixel_unshuffle(image[:, :, :4, :4], 2), x.unfold(1, 2, 1), x.roll(1, 0), torch.cdist(x, y)
+        return a, b, c, d, x.squeeze(0).sum(), F.conv2d(image, image.new_ones(1, 2, 3, 3), stride=2, padding=1), F.interpolate(image, scale_factor=2, mode="bilinear"), x.unfold(1, 2, 1), x.roll(1, 0), torch.cdist(x, y)
 
 
 def broadcast():
     values = lambda n, k, h: ((torch.randn(n, 5), torch.randn(k, 5), torch.randn(n, 2, h, 6)), {})
     n, k, h = Dim("n", max=8), Dim("k", min=2, max=9), Dim("h", min=4, max=20)
-    return Broadcast(), [values(3, 4, 8), values(1, 2, 4), values(8, 9, 20), values(1, 9, 7)], {"dynamic_shapes": ({0: n}, {0: k}, {0: n, 2: h}), "refused": [(*values(9, 4, 8), "must be in"), (*values(2, 2, 21), "must be in")]}
+    return Broadcast(), [values(3, 4, 8), values(1, 2, 4), values(8, 9, 20), values(1, 9, 6)], {"dynamic_shapes": ({0: n}, {0: k}, {0: n, 2: h}), "refused": [(*values(9, 4, 8), "must be in"), (*values(2, 2, 22), "must be in")]}
 
 
 MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, kept, named, nothing, silent, containers, numbers, contexts, zero, broadcast)}

@@ -216,7 +216,7 @@ def _special_log_ndtr(self):
 @_aten("aten::special_entr(Tensor self) -> Tensor")
 def _special_entr(self):
     x = _floating(self)
-    return torch.where(torch.isnan(x), x, torch.where(x > 0, -x * torch.log(x), torch.where(x == 0, 0.0, float("-inf"))))
+    return torch.where(torch.isnan(x), x, torch.where(x > 0, -x * torch.log(x), torch.where(x == 0, 0.0, float("-inf")))).to(x.dtype)
 
 
 @_aten("aten::special_xlog1py(Tensor self, Tensor other) -> Tensor")
@@ -614,7 +614,7 @@ def _linalg_multi_dot(tensors):
 @_aten("aten::linalg_matrix_power(Tensor self, int n) -> Tensor")
 def _linalg_matrix_power(self, n):
     if n < 0:
-        raise NotImplementedError(f"matrix_power of the inverse, n={n}; n >= 0 is there")
+        self, n = _linalg_inv(self), -n
     result, power = None, self
     while n > 0:
         if n % 2:

@@ -122,7 +122,7 @@ def _norm_dim(self, p, dim, keepdim):
 def _linalg_norm(self, ord, dim, keepdim, dtype):
     matrix = self.dim() == 2 if dim is None else len(dim) == 2
     if ord is not None and matrix:
-        raise NotImplementedError(f"the matrix norm of order {ord}; the norm over all elements is there")
+        return _matrix_norm(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)
     return _vector_norm(self, 2 if ord is None else ord, dim, keepdim, dtype)
 
 
