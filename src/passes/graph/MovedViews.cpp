@@ -36,7 +36,9 @@ private:
     size_t count = 0;
     // Latest first: what goes away are a node and users of it, which have been looked at.
     for (size_t i = nodes.size(); i-- > 0;) {
-      if (computesBeforeShape(*nodes[i]))
+      if ((isMoved(*nodes[i]) || computes(*nodes[i])) && nodes[i]->result()->users().empty())
+        program.main.erase(nodes[i]);
+      else if (computesBeforeShape(*nodes[i]))
         ++count;
       else if (mayMove(*nodes[i])) {
         move(*nodes[i]);

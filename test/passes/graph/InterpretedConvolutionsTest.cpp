@@ -35,7 +35,7 @@ TEST_F(InterpretedConvolutions, convolutionsOfAllKinds) {
                              {x, w, tensor(f32, {channels}), list(kind.stride), list(kind.padding),
                               list(kind.dilation), kind.transposed, list(kind.more), kind.groups})};
     });
-    bool isProduct = kind.groups == 1 || kind.transposed;
+    bool isProduct = kind.groups == 1;
     EXPECT_EQ(sources.find("\"tf32\"") != std::string::npos, tf32 && isProduct);
   }
 }

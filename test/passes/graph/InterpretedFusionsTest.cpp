@@ -126,6 +126,72 @@ TEST_F(InterpretedFusions, takesAreLoadsOfTheOperatorsBehind) {
   });
 }
 
+// What is seen of a computation through views, and taken of it, is computed of its operands: no
+// tensor lies between. What fails, or is read as a whole, too, stays.
+TEST_F(InterpretedFusions, viewsMoveInFrontOfWhatComputes) {
+  withPasses = true;
+  auto launches = [&] {
+    size_t count = 0;
+    for (const Node &node : program.main)
+      count += node.isLaunch();
+    return count;
+  };
+  for (int64_t width : {4, 6, 130})
+    for (DataType type : {f16, f32}) {
+      // Pairs of neighbours turned, as rotary embeddings are written.
+      onDevice(boundOf(type), [&] {
+        Value *x = tensor(type, {2, 5, 3, width});
+        Value *cos = tensor(f32, {5, 1, width / 2}), *sin = tensor(f32, {5, 1, width / 2});
+        Value *pairs = one("aten.view.default",
+                           {one("aten.to.dtype", {x, f32}), List{2, 5, 3, width / 2, 2}});
+        Value *a = one("aten.select.int", {pairs, 4, 0}), *b = one("aten.select.int", {pairs, 4, 1});
+        auto mul = [&](Value *l, Value *r) { return one("aten.mul.Tensor", {l, r}); };
+        Value *first = one("aten.sub.Tensor", {mul(a, cos), mul(b, sin)}),
+              *second = one("aten.add.Tensor", {mul(a, sin), mul(b, cos)});
+        Value *both = one("aten.cat.default",
+                          {List{one("aten.unsqueeze.default", {first, 4}),
+                                one("aten.unsqueeze.default", {second, 4})},
+                           4});
+        return std::vector<Value *>{one(
+            "aten.to.dtype", {one("aten.view.default", {both, List{2, 5, 3, width}}), type})};
+      });
+      EXPECT_EQ(launches(), 1u);
+      EXPECT_GT(moved, 0u);
+      // Neighbours and their shares along both dims, one dim after the other.
+      onDevice(4 * boundOf(type), [&] {
+        Value *x = one("aten.to.dtype", {tensor(type, {3, 7, width}), f32});
+        auto resampled = [&](Value *from, int64_t dim, int64_t size, Value *share) {
+          auto part = [&] {
+            return one("aten.mul.Tensor",
+                       {one("aten.index_select.default", {from, dim, tensor(i64, {9}, size)}),
+                        share});
+          };
+          return one("aten.add.Tensor", {part(), part()});
+        };
+        Value *lines = resampled(x, 2, width, tensor(f32, {9}));
+        Value *all = resampled(lines, 1, 7, tensor(f32, {9, 1}));
+        return std::vector<Value *>{one("aten.to.dtype", {all, type})};
+      });
+      EXPECT_EQ(launches(), 1u);
+    }
+  // Broadcast operands, a dim moved and cut, a scalar.
+  onDevice(boundOf(f32), [&] {
+    Value *x = tensor(f32, {4, 6, 5}), *row = tensor(f32, {6, 1}), *scale = tensor(f32, {});
+    Value *y = one("aten.mul.Tensor", {one("aten.add.Tensor", {x, row}), scale});
+    Value *turned = one("aten.transpose.int", {y, 0, 2});
+    Value *part = one("aten.slice.Tensor", {turned, 1, 1, 6, 2});
+    return std::vector<Value *>{one("aten.neg.default", {part})};
+  });
+  EXPECT_EQ(launches(), 1u);
+  // Read as a whole by another one: it is in memory.
+  onDevice(boundOf(f32), [&] {
+    Value *y = one("aten.mul.Tensor", {tensor(f32, {4, 6}), 2.0});
+    Value *part = one("aten.neg.default", {one("aten.select.int", {y, 0, 1})});
+    return std::vector<Value *>{part, one("aten.abs.default", {y})};
+  });
+  EXPECT_EQ(moved, 0u);
+}
+
 // Rows are read once by what reduces them and what goes on from the results; short ones share a
 // program.
 TEST_F(InterpretedFusions, regionsOfRowsAreOneLaunch) {

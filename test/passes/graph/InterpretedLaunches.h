@@ -12,6 +12,7 @@
 #include "passes/graph/JoinedProducts.h"
 #include "passes/graph/KnownMasks.h"
 #include "passes/graph/LowerToLaunches.h"
+#include "passes/graph/MovedViews.h"
 #include "passes/graph/SlicedProducers.h"
 #include "reference/graph/Interpreter.h"
 #include "reference/tt/Launch.h"
@@ -72,6 +73,7 @@ protected:
       masks = replaceKnownMasks(program, registry);
     if (withPasses && device != cpu) {
       replaced = replaceIdioms(program, registry);
+      moved = moveViews(program, registry);
       slicesComputed = computeSlices(program, registry);
       changed = layChannelsInnermost(program, registry, tf32);
       copies = readOperandsInPlace(program, registry);
@@ -176,7 +178,7 @@ protected:
   bool deterministic = false, tf32 = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, changed = 0, masks = 0, copies = 0, joined = 0, slicesComputed = 0;
+  size_t replaced = 0, moved = 0, changed = 0, masks = 0, copies = 0, joined = 0, slicesComputed = 0;
   std::string sources;
   uint64_t state = 1;
 };
