@@ -138,13 +138,13 @@ def _slopes(self, spacings, dims, edge_order):
     return found
 
 
-def _all_dims(self, dim):
+def _each_dim(self, dim):
     return list(range(self.dim())) if dim is None else [dim]
 
 
 @_aten("aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]")
 def _gradient(self, spacing, dim, edge_order):
-    dims = _all_dims(self, dim)
+    dims = _each_dim(self, dim)
     return _slopes(self, [1 if spacing is None else spacing] * len(dims), dims, edge_order)
 
 
@@ -160,7 +160,7 @@ def _gradient_plain(self, dim, edge_order):
 
 @_aten("aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")
 def _gradient_spacings(self, spacing, dim, edge_order):
-    return _slopes(self, spacing, _all_dims(self, dim), edge_order)
+    return _slopes(self, spacing, _each_dim(self, dim), edge_order)
 
 
 @_aten("aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]")
@@ -170,7 +170,7 @@ def _gradient_spacings_dims(self, spacing, dim, edge_order):
 
 @_aten("aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]")
 def _gradient_places(self, spacing, dim, edge_order):
-    return _slopes(self, spacing, _all_dims(self, dim), edge_order)
+    return _slopes(self, spacing, _each_dim(self, dim), edge_order)
 
 
 @_aten("aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]")

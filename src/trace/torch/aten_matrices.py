@@ -12,7 +12,7 @@ def _matrices(A):
     return A
 
 
-def _turns(body, carried, count, reverse=False):
+def _in_turns(body, carried, count, reverse=False):
     """`body(carried, k)` for each k; what it gives beside the new values, k by k along a first dim."""
     return torch._higher_order_ops.scan(body, list(carried), torch.arange(count), reverse=reverse)
 
@@ -67,7 +67,7 @@ def _lu_factors(A, pivot):
         M = torch.where(torch.logical_and(i > k, j > k), M - factor * _row_of(M, k), torch.where(torch.logical_and(i > k, j == k), factor, M))
         return [M], best.squeeze(-1).squeeze(-1)
 
-    (M,), best = _turns(turn, [A], turns)
+    (M,), best = _in_turns(turn, [A], turns)
     pivots = torch.movedim(best, 0, -1) + 1
     diagonal = F.diagonal(M, 0, -2, -1)
     places = torch.arange(turns) + 1
@@ -119,7 +119,7 @@ def _substituted(A, B, upper, unit):
         value = value if unit else value / _at(A, k)
         return [torch.where(i == k, value, X)], k.clone()
 
-    return _turns(turn, [torch.zeros_like(B)], A.shape[-1], upper)[0][0]
+    return _in_turns(turn, [torch.zeros_like(B)], A.shape[-1], upper)[0][0]
 
 
 def _solved_by(LU, order, B):
@@ -236,7 +236,7 @@ def _linalg_inv(A):
 
 
 @_aten("aten::inverse(Tensor self) -> Tensor")
-def _inverse(self):
+def _inverse_of(self):
     return _linalg_inv(self)
 
 
@@ -333,7 +333,7 @@ def _linalg_cholesky_ex(self, upper, check_errors):
         M = torch.where(torch.logical_and(i > k, j > k), M - column * _turned(column), torch.where(torch.logical_and(i >= k, j == k), whole, M))
         return [M], top.squeeze(-1).squeeze(-1)
 
-    (M,), tops = _turns(turn, [A], A.shape[-1])
+    (M,), tops = _in_turns(turn, [A], A.shape[-1])
     tops = torch.movedim(tops, 0, -1)
     places = torch.arange(A.shape[-1]) + 1
     info = torch.amin(torch.where(tops > 0, A.shape[-1] + 1, places), [-1])
@@ -392,7 +392,7 @@ def _geqrf(self):
         M = torch.where(torch.logical_and(i >= k, j > k), changed, torch.where(j == k, torch.where(i == k, beta, torch.where(i > k, tail, M)), M))
         return [M], tau.squeeze(-1).squeeze(-1)
 
-    (M,), tau = _turns(turn, [A], min(A.shape[-2], A.shape[-1]))
+    (M,), tau = _in_turns(turn, [A], min(A.shape[-2], A.shape[-1]))
     return M, torch.movedim(tau, 0, -1)
 
 
@@ -405,7 +405,7 @@ def _reflected(A, tau, C, reverse):
         v = torch.where(i == k, 1.0, torch.where(i > k, _column_of(A, k), 0.0))
         return [M - _column_of(tau.unsqueeze(-2), k) * v * torch.matmul(_turned(v), M)], k.clone()
 
-    return _turns(turn, [C], tau.shape[-1], reverse)[0][0]
+    return _in_turns(turn, [C], tau.shape[-1], reverse)[0][0]
 
 
 def _orthogonal(A, tau, columns):
@@ -463,4 +463,4 @@ def _matrix_exp(self):
         (M,) = carried
         return [torch.where(k < halvings, torch.matmul(M, M), M)], k.clone()
 
-    return _turns(turn, [total], 60)[0][0].to(self.dtype)
+    return _in_turns(turn, [total], 60)[0][0].to(self.dtype)
