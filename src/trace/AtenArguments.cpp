@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/AtenArguments.h"
 
+#include "host/Objects.h"
 #include "trace/ReadSizes.h"
+#include "trace/TensorCalls.h"
 
 #include <algorithm>
 
@@ -9,6 +11,31 @@ namespace pellucid::trace {
 
 using namespace graph;
 namespace h = pellucid::host;
+
+/// The dtype that a value stands for: one of torch's, or Python's int, float or bool.
+static std::optional<DataType> typeNamed(const h::Value &value) {
+  if (auto *type = value.as<h::DType>(); type && type->family == h::DType::Family::Torch)
+    return type->type;
+  auto *cls = value.as<h::Class>();
+  if (!cls || cls->module != "builtins")
+    return std::nullopt;
+  return cls->name == "int"     ? std::optional(DataType::Int64)
+         : cls->name == "float" ? std::optional(DataType::Float64)
+         : cls->name == "bool"  ? std::optional(DataType::Bool)
+                                : std::nullopt;
+}
+
+std::optional<DataType> askedType(h::Interpreter &interpreter, const std::string &function,
+                                  const h::Value &value) {
+  if (value.isNone())
+    return std::nullopt;
+  if (auto type = typeNamed(value))
+    return type;
+  if (auto *opaque = value.as<h::Opaque>())
+    opaque->refuse(interpreter, "asked for as a dtype");
+  interpreter.raise("TypeError", function + "(): argument 'dtype' must be torch.dtype, not " +
+                                     h::typeName(value));
+}
 
 Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value &raw) {
   if (auto *tensor = raw.as<TensorObject>())
@@ -56,8 +83,10 @@ Argument toArgument(Tracer &tracer, h::Interpreter &interpreter, const h::Value 
                          ", is supported as an operand of tensors; " +
                          value.as<h::SymFloat>()->advice());
     }
-    if (auto *opaque = value.as<h::Opaque>(); opaque && opaque->reason)
-      throw DiagnosticError(*opaque->reason);
+    if (auto type = typeNamed(value))
+      return Argument(*type);
+    if (auto *opaque = value.as<h::Opaque>())
+      opaque->refuse(interpreter, "the argument of an operator");
     break;
   default:
     break;

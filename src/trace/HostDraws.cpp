@@ -94,8 +94,7 @@ public:
   }
   DataType dtype(DataType fallback) const {
     const h::Value *value = args.keyword("dtype");
-    auto *type = value ? value->as<h::DType>() : nullptr;
-    return type ? type->type : fallback;
+    return value ? askedType(interpreter, name, *value).value_or(fallback) : fallback;
   }
   /// Of a keyword that changes what is drawn and is not done here.
   void refuse(std::initializer_list<const char *> keywords) const {

@@ -3,6 +3,7 @@
 
 #include "trace/EagerRecorder.h"
 #include "trace/ReadSizes.h"
+#include "trace/TensorCalls.h"
 
 #include <algorithm>
 #include <cstring>
@@ -75,10 +76,10 @@ std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
                                 .bind(interpreter, "torch." + name, args);
   size_t fill = fresh ? 2 : 1;
   auto *self = a[0].as<TensorObject>();
-  auto *asked = a[fill + 1].as<h::DType>();
+  std::optional<DataType> asked = askedType(interpreter, name, a[fill + 1]);
   auto *item = a[fill].as<ItemNumber>();
   bool isWhole = item && item->isWhole();
-  DataType type = asked     ? asked->type
+  DataType type = asked     ? *asked
                   : self    ? self->tensor.type.dtype
                   : isWhole ? DataType::Int64
                             : DataType::Float32;

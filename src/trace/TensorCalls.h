@@ -10,6 +10,10 @@ host::CallArgs argsOf(std::vector<host::Value> positional,
                       std::vector<std::pair<std::string, host::Value>> keywords = {});
 host::Value selfOf(TensorObject &object);
 host::Value dtypeValue(DataType type);
+/// The dtype that a call of `function` asks for, nullopt for None. A dtype that tensors do not have
+/// here is refused by its name; what is none raises.
+std::optional<DataType> askedType(host::Interpreter &interpreter, const std::string &function,
+                                  const host::Value &value);
 host::Value castTo(TensorObject &self, host::Interpreter &interpreter, DataType type);
 /// Methods of tensors that have a rule of their own, with their signatures; none where the
 /// arguments are read by hand.

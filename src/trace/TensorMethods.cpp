@@ -119,11 +119,7 @@ std::optional<DataType> dtypeOf(h::Interpreter &interpreter, const h::Value &val
       return known->second;
     interpreter.raise("ValueError", "invalid type: '" + value.str() + "'");
   }
-  auto *type = value.as<h::DType>();
-  if (!type || type->family != h::DType::Family::Torch)
-    interpreter.refuse(std::string("'.") + method + "()' takes a torch dtype such as " +
-                       "torch.float16, got " + interpreter.repr(value));
-  return type->type;
+  return askedType(interpreter, method, value);
 }
 
 } // namespace
@@ -168,7 +164,8 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
       interpreter.refuse("'.to()' takes a dtype, a device or a tensor, got " + h::typeName(a[0]));
     type = other->tensor.type.dtype;
     device = other->tensor.storage->device;
-  } else if (first && first->as<h::DType>()) {
+  } else if (first && (first->as<h::DType>() || first->as<h::Class>() ||
+                       first->as<h::Opaque>())) {
     a = ofType.bind(interpreter, "to", args);
     type = *dtypeOf(interpreter, a[0], "to");
   } else {

@@ -101,15 +101,15 @@ h::Value tensorOfNumbers(Tracer &tracer, h::Interpreter &interpreter, std::vecto
   if (isEager(tracer) && a[0].as<h::Instance>())
     if (auto held = interpreter.findAttr(a[0], "_t"); held && held->as<TensorObject>()) {
       auto &array = *held->as<TensorObject>();
-      auto *wanted = a[1].as<h::DType>();
+      std::optional<DataType> wanted = askedType(interpreter, "tensor", a[1]);
       h::Value copy = callAten(tracer, interpreter, "clone", argsOf({*held}));
       return castTo(*copy.as<TensorObject>(), interpreter,
-                    wanted ? wanted->type : array.tensor.type.dtype);
+                    wanted.value_or(array.tensor.type.dtype));
     }
   NumberList list(interpreter, a[0], isEager(tracer));
   const std::vector<h::Value> &numbers = list.numbers;
-  auto *asked = a[1].as<h::DType>();
-  DataType type = asked ? asked->type : list.defaultType(tracer.printing.floats);
+  std::optional<DataType> asked = askedType(interpreter, "tensor", a[1]);
+  DataType type = asked ? *asked : list.defaultType(tracer.printing.floats);
   auto isNegative = [](const h::Value &v) { return v.isFloat() && std::signbit(v.real()); };
   auto sameAsFirst = [&](const h::Value &v) { // -0 is not 0
     return h::sameStructure(v, numbers.front()) && isNegative(v) == isNegative(numbers.front());

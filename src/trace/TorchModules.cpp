@@ -44,11 +44,10 @@ void checkMaking(h::Interpreter &interpreter, const h::Value &layout) {
     interpreter.refuse("tensors have the strided layout, got " + interpreter.str(layout));
 }
 
-/// Raises what PyTorch raises for sizes below zero, and for a text as a dtype.
+/// Raises what PyTorch raises for sizes below zero, and for what is no dtype.
 void checkAsked(h::Interpreter &interpreter, const std::string &name,
                 const std::vector<h::Value> &sizes, const h::Value &dtype) {
-  if (dtype.isStr())
-    interpreter.raise("TypeError", name + "(): argument 'dtype' must be torch.dtype, not str");
+  askedType(interpreter, name, dtype);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const h::Value &size = sizes[i];
     if (size.isFloat() || size.isStr())
@@ -131,8 +130,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
       return asked(callAten(tracer, i, name, call), a[at + 5]);
     }
     DataType type = full ? typeOfNumber(tracer, a[1]) : tracer.printing.floats;
-    if (auto *given = a[at + 1].as<h::DType>())
-      type = given->type;
+    type = askedType(i, name, a[at + 1]).value_or(type);
     Initializer filled = full ? filledWith(i, a[1], "fill_value") : Initializer{kind, 0, {}};
     return asked(onAsked(tracer, i, a[at + 3],
                          initialTensor(tracer, sizesOf(i, {size}), type, std::move(filled))),
@@ -173,11 +171,11 @@ void addDraw(h::Module &module, Tracer &tracer, const std::string &name, HostDra
                     checkMaking(i, a[4]);
                     if (!a[2].isNone())
                       i.refuse("torch." + name + " with out= is not supported; take its result");
-                    auto *type = a[3].as<h::DType>();
+                    std::optional<DataType> type = askedType(i, name, a[3]);
                     AskedDevice asked(tracer, i, &a[5]);
                     drawn = onAsked(tracer, i, a[5],
                                     drawSized(tracer, i, kind, sizesOf(i, a[0].tuple()),
-                                              type ? type->type : tracer.printing.floats, a[1]));
+                                              type.value_or(tracer.printing.floats), a[1]));
                   }
                   if (i.truth(a[6]))
                     setRequiresGrad(i, *drawn.as<TensorObject>(), true);

@@ -156,6 +156,7 @@ def eye(n, m=None, dtype=None, device=None, layout=None, requires_grad=False):
 def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_grad=False):
     _check_layout(layout)
     start, end = (float(bound) if isinstance(bound, bool) else bound for bound in (start, end))
+    dtype = torch.float64 if dtype is float else torch.int64 if dtype is int else dtype
     if dtype is not None and not dtype.is_floating_point:
         start, end = (int(bound) if isinstance(bound, float) and math.isfinite(bound) else bound for bound in (start, end))
     dtype = torch.get_default_dtype() if dtype is None else dtype

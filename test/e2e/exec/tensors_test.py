@@ -53,6 +53,29 @@ class Tensors(unittest.TestCase):
             )
             self.assertEqual(done.stdout, f"{wanted}\n" * 4, done.stderr)
 
+    def test_types_that_calls_ask_for(self):
+        """Python's int, float and bool are dtypes; one that tensors do not have here is refused by its name, and what is none raises."""
+        makers = [
+            "torch.zeros(2, dtype={})", "torch.ones(2, dtype={})", "torch.empty(2, dtype={})", "torch.full((2,), 1, dtype={})", "torch.tensor([1, 0], dtype={})", "torch.tensor([2.5], dtype={})",
+            "torch.zeros_like(x, dtype={})", "torch.full_like(x, 1, dtype={})", "x.new_zeros(2, dtype={})", "x.new_tensor([1], dtype={})", "torch.as_tensor([1, 0], dtype={})", "torch.eye(2, dtype={})",
+            "x.to({})", "x.to(dtype={})", "x.type({})", "x.sum(dtype={})", "torch.cumsum(x, 0, dtype={})", "torch.nn.Parameter(torch.zeros(2, dtype={}), requires_grad=False)",
+        ]  # fmt: skip
+        types = {"int": "torch.int64", "float": "torch.float64", "bool": "torch.bool"}
+        lines = [f"print(({maker.format(given)}).dtype, '{wanted}')" for maker in makers for given, wanted in types.items()]
+        lines += [f"print(({maker.format('float')}).dtype, 'torch.float64')" for maker in ("torch.arange(3, dtype={})", "torch.linspace(0, 1, 3, dtype={})", "torch.rand(2, dtype={})", "torch.randn(2, dtype={})")]
+        done = self.text("import torch\nx = torch.tensor([1.0, 0.0])\n" + "\n".join(lines))
+        self.assertEqual([line for line in done.stdout.split("\n") if len(set(line.split())) > 1], [], done.stderr)
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (0, len(lines)), done.stderr)
+        for maker in makers + ["torch.rand(2, dtype={})", "torch.arange(3, dtype={})"]:
+            for given in ("torch.qint8", "torch.bits8"):
+                done = self.text(f"import torch\nx = torch.tensor([1.0, 0.0])\nprint({maker.format(given)})\n")
+                self.assertEqual((done.returncode, done.stdout), (1, ""), maker)
+                self.assertIn(f"error: '{given}' is not supported yet", done.stderr)
+        for maker in ("torch.zeros(2, dtype={})", "torch.tensor([1.0], dtype={})", "torch.full((2,), 1.0, dtype={})", "torch.rand(2, dtype={})"):
+            for given in ("5", "'float32'", "str"):
+                done = self.text(f"import torch\ntry:\n    {maker.format(given)}\nexcept TypeError as error:\n    print(error)\n")
+                self.assertIn("argument 'dtype' must be torch.dtype, not ", done.stdout + done.stderr, maker)
+
     def test_models(self):
         self.same("models")
 
