@@ -776,6 +776,27 @@ def boxes_described(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl
     i = m0 + tl.arange(0, BM); j = n0 + tl.arange(0, BN)
     tl.store(c + i[:, None]*N + j[None, :], acc, mask=(i[:, None] < M) & (j[None, :] < N))
 
+# Small tiles that every warp holds: from registers to lanes and back, from lane to lane, through a reshape whose rows are reduced, carried by a loop of known length, and elements
+# that several threads load and one stores.
+@case("x:fp32:4096 y:fp32:64 z:fp32:512 w:fp32:1024 h:fp16:64 n:i32=4", aligned=("x",))
+@triton.jit
+def warp_moves(x, y, z, w, h, n):
+    i = tl.arange(0, 512); g = tl.arange(0, 4); p = tl.arange(0, 2); e = tl.arange(0, 8)
+    v = tl.reshape(tl.load(x + i), (4, 128))
+    s = tl.sum(v, axis=1)
+    tl.store(y + g, s*2)
+    tl.store(y + 8 + e, tl.sum(tl.reshape(tl.load(x + 512 + i), (64, 8)), axis=0))
+    tl.store(h + g, tl.max(v, axis=1).to(tl.float16))
+    tl.store(z + i, tl.reshape(v/(1 + tl.abs(s))[:, None], (512,)))
+    acc = tl.zeros((1, 2), tl.float32)
+    for k in range(0, 64, 2):
+        acc += tl.sum(tl.load(x + 1024 + p[:, None]*64 + k + p[None, :]), axis=1)[None, :]
+    tl.store(y + 16 + p, tl.reshape(acc, (2,)))
+    c = tl.arange(0, 64)
+    for k in range(0, n):
+        a = tl.load(w + k*128 + c); b = tl.load(w + k*128 + 64 + c)
+        tl.store(w + k*128 + c, a*0.5 - b*0.25); tl.store(w + k*128 + 64 + c, b*0.5 + a*0.25)
+
 def dump(fn, spec, grid, aligned, consts, folder):
     target = GPUTarget("cuda", 90, 32)
     signature, constants = {}, dict(consts)

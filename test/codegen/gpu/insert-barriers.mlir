@@ -112,9 +112,60 @@ tt.func public @held_by_several_threads(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: 
   %yp = tt.addptr %ys, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
   tt.store %yp, %as : tensor<32x!tt.ptr<f32>>
   %b = tt.load %yp : tensor<32x!tt.ptr<f32>>
-  %zs = tt.splat %z : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>>
-  %zp = tt.addptr %zs, %i : tensor<32x!tt.ptr<f32>>, tensor<32xi32>
-  tt.store %zp, %b : tensor<32x!tt.ptr<f32>>
+  %s = "tt.reduce"(%b) <{axis = 0 : i32}> ({
+  ^bb0(%p: f32, %q: f32):
+    %sum = arith.addf %p, %q : f32
+    tt.reduce.return %sum : f32
+  }) : (tensor<32xf32>) -> f32
+  tt.store %z, %s : !tt.ptr<f32>
+  tt.return
+}
+
+// -----
+
+// What becomes elements of stores alone is used by the thread that stores it: others may load what
+// they like. An address of a load is used by all.
+// CHECK-LABEL: @stored_by_those_that_load
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.return
+// CHECK-LABEL: @loaded_by_all
+// CHECK:       tt.load
+// CHECK:       tt.load
+// CHECK:       ttgpu.barrier
+// CHECK-NEXT:  tt.store
+// CHECK:       tt.return
+tt.func public @stored_by_those_that_load(%x: !tt.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c128 = arith.constant 128 : i32
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %half = arith.constant dense<64> : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %at = arith.muli %k, %c128 : i32
+    %a = tt.splat %at : i32 -> tensor<64xi32>
+    %o = arith.addi %a, %i : tensor<64xi32>
+    %p = tt.addptr %xs, %o : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %u = tt.load %p : tensor<64x!tt.ptr<f32>>
+    %o2 = arith.addi %o, %half : tensor<64xi32>
+    %q = tt.addptr %xs, %o2 : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %v = tt.load %q : tensor<64x!tt.ptr<f32>>
+    %sum = arith.addf %u, %v : tensor<64xf32>
+    tt.store %p, %sum : tensor<64x!tt.ptr<f32>>
+    %difference = arith.subf %u, %v : tensor<64xf32>
+    tt.store %q, %difference : tensor<64x!tt.ptr<f32>>
+  }
+  tt.return
+}
+tt.func public @loaded_by_all(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>) {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %xs = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %ys = tt.splat %y : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %p = tt.addptr %xs, %i : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %w = tt.load %p : tensor<64x!tt.ptr<i32>>
+  %q = tt.addptr %ys, %w : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  %v = tt.load %q : tensor<64x!tt.ptr<i32>>
+  tt.store %p, %v : tensor<64x!tt.ptr<i32>>
   tt.return
 }
 
@@ -281,6 +332,64 @@ tt.func public @rows_of_rounds(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %z: !tt.ptr<f
     tt.store %zp, %s : tensor<512x!tt.ptr<f32>>
     %next = arith.addi %at, %c512 : i32
     scf.yield %next : i32
+  }
+  tt.return
+}
+
+// -----
+
+// A round writes columns beside those of the others: the tile's rows are further apart than all
+// rounds reach. One round more, and the last one meets the next row of the first.
+// CHECK-LABEL: @columns_of_rounds
+// CHECK-NOT:   ttgpu.barrier
+// CHECK:       tt.return
+// CHECK-LABEL: @columns_that_meet
+// CHECK:       scf.for
+// CHECK:         ttgpu.barrier
+// CHECK-NEXT:    tt.store
+tt.func public @columns_of_rounds(%x: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %c64 = arith.constant 64 : i32
+  %v = arith.constant dense<1.0> : tensor<32x16xf32>
+  %row = arith.constant dense<64> : tensor<32x1xi32>
+  %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %i1 = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %r = arith.muli %i1, %row : tensor<32x1xi32>
+  %rs = tt.broadcast %r : tensor<32x1xi32> -> tensor<32x16xi32>
+  %j = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x16x!tt.ptr<f32>>
+  scf.for %k = %c0 to %c64 step %c16 : i32 {
+    %ks = tt.splat %k : i32 -> tensor<16xi32>
+    %c = arith.addi %ks, %j : tensor<16xi32>
+    %c1 = tt.expand_dims %c {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+    %cs = tt.broadcast %c1 : tensor<1x16xi32> -> tensor<32x16xi32>
+    %o = arith.addi %rs, %cs : tensor<32x16xi32>
+    %p = tt.addptr %xs, %o : tensor<32x16x!tt.ptr<f32>>, tensor<32x16xi32>
+    tt.store %p, %v : tensor<32x16x!tt.ptr<f32>>
+  }
+  tt.return
+}
+tt.func public @columns_that_meet(%x: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %c16 = arith.constant 16 : i32
+  %c65 = arith.constant 65 : i32
+  %v = arith.constant dense<1.0> : tensor<32x16xf32>
+  %row = arith.constant dense<64> : tensor<32x1xi32>
+  %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+  %i1 = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %r = arith.muli %i1, %row : tensor<32x1xi32>
+  %rs = tt.broadcast %r : tensor<32x1xi32> -> tensor<32x16xi32>
+  %j = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x16x!tt.ptr<f32>>
+  scf.for %k = %c0 to %c65 step %c16 : i32 {
+    %ks = tt.splat %k : i32 -> tensor<16xi32>
+    %c = arith.addi %ks, %j : tensor<16xi32>
+    %c1 = tt.expand_dims %c {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+    %cs = tt.broadcast %c1 : tensor<1x16xi32> -> tensor<32x16xi32>
+    %o = arith.addi %rs, %cs : tensor<32x16xi32>
+    %p = tt.addptr %xs, %o : tensor<32x16x!tt.ptr<f32>>, tensor<32x16xi32>
+    tt.store %p, %v : tensor<32x16x!tt.ptr<f32>>
   }
   tt.return
 }
