@@ -180,7 +180,7 @@ def check(program, target, op, dtypes, count, folder):
             torch.export.save(exported, folder / "op.pt2")
     except Exception as error:
         return "not exported", str(error).split("\n")[0][:150]
-    status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", target)
+    status, _, said = pellucid(program, "compile", folder / "op.pt2", "-o", folder / "op.plc", "--target", target, "--no-tf32")
     if status:
         return ("refused" if status == 1 else "crash"), " ".join(said.split("error: ", 1)[-1].split("\n")[:2])[:250]
     names = [i["name"] for i in json.loads(pellucid(program, "inspect", folder / "op.plc", "--json")[1])["inputs"]]

@@ -24,8 +24,9 @@ from judge import problem  # noqa: E402
 from tool import pellucid  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "convolutions.py"
-# Of the size of the sum of the terms' magnitudes; 16-bit results may be rounded twice, before and after what is added.
-UNIT = {"f64": 2.0**-48, "f32": 2.0**-20, "f16": 2.0**-9, "bf16": 2.0**-6}
+# Of the size of the sum of the terms' magnitudes; 16-bit results may be rounded twice, before and after what is added. Of tf32 both factors
+# have 10 digits, the last of which units may leave out.
+UNIT = {"f64": 2.0**-48, "f32": 2.0**-20, "tf32": 2.0**-9 * 1.01, "f16": 2.0**-9, "bf16": 2.0**-6}
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
 ON_DEVICE = "--device" in sys.argv
 rng = np.random.default_rng(11)
@@ -78,10 +79,10 @@ def spread(x, w, b=None, stride=1, padding=0, output_padding=0, dilation=1, grou
     return out if b is None else out + b.reshape(-1, *([1] * spatial))
 
 
-def packages(folder, function, inputs, options):
+def packages(folder, function, inputs, options, tf32=False):
     """What to run, and where."""
     cuda, again, cpu = folder / "cuda.plc", folder / "again.plc", folder / "cpu.plc"
-    pellucid("compile", f"{SOURCE}:{function}", *inputs, *options, "--target", "cuda:sm_90", "-o", cuda)
+    pellucid("compile", f"{SOURCE}:{function}", *inputs, *options, *([] if tf32 else ["--no-tf32"]), "--target", "cuda:sm_90", "-o", cuda)
     if ON_DEVICE:
         return [(cuda, "cuda")]
     text = folder / "lowered.txt"
@@ -93,8 +94,10 @@ def packages(folder, function, inputs, options):
 
 
 def run(folder, function, dtype, specs, sizes, reference, options=(), kernels=None):
+    unit = UNIT[dtype]
+    tf32, dtype = dtype == "tf32", "f32" if dtype == "tf32" else dtype
     inputs = [word for key, dims in specs.items() for word in ("--input", f"{key}={dtype}[{dims}]")]
-    for package, target in packages(folder, function, inputs, list(options)):
+    for package, target in packages(folder, function, inputs, list(options), tf32):
         for shapes in sizes:
             arrays = {key: random(dtype, shape) for key, shape in shapes.items()}
             words = []
@@ -106,7 +109,7 @@ def run(folder, function, dtype, specs, sizes, reference, options=(), kernels=No
             values = {key: wide(dtype, array) for key, array in arrays.items()}
             expected = reference(**values)
             size = reference(**{key: np.abs(value) for key, value in values.items()}) + 1e-30
-            wrong = problem(np.load(folder / "out.npy"), expected, UNIT[dtype] * np.abs(size), dtype, signed_zeros=False)
+            wrong = problem(np.load(folder / "out.npy"), expected, unit * np.abs(size), dtype, signed_zeros=False)
             assert not wrong, f"{function} {dtype} {shapes} {package.stem}: {wrong}"
 
 
@@ -146,7 +149,7 @@ def main():
                 run(folder, name, dtype, specs, sizes, reference, **kwargs)
                 done += 1
 
-        two = ("f32", "bf16")
+        two = ("f32", "tf32", "bf16")
         case("plain1d", ("f32", "f16"), {"x": "2,5,l:3..99", "w": "7,5,3"}, [{"x": (2, 5, n), "w": (7, 5, 3)} for n in (3, 20)], convolution)
         case("conv1d", two, {"x": "b:0..9,16,l:9..99", "w": "24,16,5", "b": "24"},
              [{"x": (b, 16, 33), "w": (24, 16, 5), "b": (24,)} for b in (0, 3)], lambda x, w, b: convolution(x, w, b, 2, 3, 2))

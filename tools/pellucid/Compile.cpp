@@ -62,6 +62,14 @@ static void writeState(const graph::Program &program, const std::string &folder)
   writeArrays(files);
 }
 
+/// Kernels that were generated for convolutions of f32; what users' kernels multiply is theirs.
+static bool multipliesTf32(const package::Manifest &manifest) {
+  return std::any_of(manifest.kernels.begin(), manifest.kernels.end(), [](const auto &kernel) {
+    return kernel.sourceFile.starts_with("<generated") &&
+           kernel.numerics.find("dot=tf32") != std::string::npos;
+  });
+}
+
 int runCompile(Words words) {
   VerbLine line("compile", "Makes a package of a model or a saved program.",
                 "pellucid compile examples/silu_model.py:Model --input 'x=f32[batch:1..1024,128]' "
@@ -152,6 +160,10 @@ int runCompile(Words words) {
   model.printNotes();
   if (std::string note = driver::stateNote(program, options); !note.empty())
     std::fputs(("note: " + printable(note) + "\n").c_str(), stderr);
+  if (multipliesTf32(contents.manifest))
+    std::fputs("note: convolutions of float32 multiply tf32 on the device, as PyTorch lets cuDNN by "
+               "default; --no-tf32 keeps them float32\n",
+               stderr);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;
   for (const auto &edge : report.edges)

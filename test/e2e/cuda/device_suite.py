@@ -63,14 +63,14 @@ def compile_model(program, case, folder, targets, rng):
     package = folder / "model.plc"
     made = {"cpu": package, "cuda": package}
     try:
-        call(program, "compile", *arguments(case, file), "-o", package, "--target", targets)
+        call(program, "compile", *arguments(case, file), "--no-tf32", "-o", package, "--target", targets)
     except Failure as failure:
         # An operator of the model has kernels of its own for a device.
         if "compile a package for each" not in str(failure):
             raise
         for target in targets.split(","):
             made[target.split(":")[0]] = folder / f"{target.split(':')[0]}.plc"
-            call(program, "compile", *arguments(case, file), "-o", made[target.split(":")[0]], "--target", target)
+            call(program, "compile", *arguments(case, file), "--no-tf32", "-o", made[target.split(":")[0]], "--target", target)
     return made, weights
 
 
