@@ -160,7 +160,7 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   }
   reference::InterpretOptions options;
   options.grid = gridOf(variant);
-  options.sanitize = sanitize;
+  options.sanitize = options.undefinedLanes = sanitize;
   std::vector<reference::TouchedRegion> touched;
   options.touched = &touched;
   if (stop) {

@@ -72,6 +72,10 @@ struct InterpretOptions {
   /// what another one reads, or writes differently, outside of atomics and without an
   /// acquire/release of the same address in between. Needs checkBounds.
   bool sanitize = false;
+  /// Reports writes, and accesses out of bounds, that depend on the lanes that a load's mask leaves
+  /// out and no `other` fills, by repeating the launch with other numbers there. Needs checkBounds;
+  /// only a launch without errors is repeated.
+  bool undefinedLanes = false;
   /// Receives what `sanitize` saw, one entry per region in order, also where an error was reported.
   std::vector<TouchedRegion> *touched = nullptr;
   /// Ends with an error after so many operations in all; 0: no limit.

@@ -173,13 +173,15 @@ void Machine::store(Operation &op, const Access &access, uint64_t bits) {
                           memory.read(access) != bits),
           access);
   }
+  if (probe)
+    probe->onWrite(op, access, bits);
   memory.write(access, bits);
 }
 
 //===--- running --------------------------------------------------------------------------===//
 
 void Machine::execute(Operation &op) {
-  if (options.stepLimit && ++steps > options.stepLimit)
+  if (++steps > options.stepLimit && options.stepLimit)
     fail(op, "the kernel did not end within " + std::to_string(options.stepLimit) +
                  " operations, in " + programText());
   auto [entry, isNew] = handlers.try_emplace(op.getName(), nullptr);
@@ -226,7 +228,7 @@ Machine::Exit Machine::runRegion(Region &region, ArrayRef<TilePtr> arguments) {
     for (Operation &op : block->without_terminator())
       execute(op);
     Operation *terminator = block->getTerminator();
-    if (options.stepLimit && ++steps > options.stepLimit)
+    if (++steps > options.stepLimit && options.stepLimit)
       fail(*terminator, "the kernel did not end within " + std::to_string(options.stepLimit) +
                             " operations, in " + programText());
     if (terminator->getName().getStringRef() == "ub.unreachable")
@@ -353,6 +355,12 @@ bool interpret(ModuleOp module, StringRef name, std::span<const Argument> argume
   }
   size_t before = diagnostics.all().size();
   Machine machine(module, options, diagnostics, prints);
+  LaneProbe probe;
+  std::optional<RegionContents> contents;
+  if (options.undefinedLanes && options.checkBounds && mayLeaveLanesUndefined(module)) {
+    contents.emplace(options.regions);
+    machine.probe = &probe;
+  }
   try {
     machine.run(*kernel, arguments);
   } catch (const StopReached &) {
@@ -365,7 +373,13 @@ bool interpret(ModuleOp module, StringRef name, std::span<const Argument> argume
   for (size_t i = before; i < diagnostics.all().size(); ++i)
     if (diagnostics.all()[i].severity == Severity::Error)
       return false;
-  return true;
+  if (!contents || probe.loads.empty())
+    return true;
+  RegionContents results(options.regions);
+  bool isDefined = checkUndefinedLanes(module, *kernel, arguments, options, *contents, probe,
+                                       machine.stepsTaken(), diagnostics);
+  results.restore();
+  return isDefined;
 }
 
 } // namespace pellucid::reference

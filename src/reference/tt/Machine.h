@@ -4,6 +4,7 @@
 
 #include "reference/tt/Memory.h"
 #include "reference/tt/TileValue.h"
+#include "reference/tt/UndefinedLanes.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -74,12 +75,15 @@ public:
   const InterpretOptions &options;
   std::array<uint32_t, 3> program{};
   std::string *prints;
+  LaneProbe *probe = nullptr; ///< Null: lanes without a value are 0, and nobody watches.
+
+  uint64_t stepsTaken() const { return steps; }
+  SourceLocation locate(mlir::Operation &op);
 
 private:
   void execute(mlir::Operation &op);
   llvm::SmallVector<TilePtr> makeArguments(mlir::Operation &kernel,
                                            std::span<const Argument> arguments);
-  SourceLocation locate(mlir::Operation &op);
   void addCallers(Diagnostic &diagnostic);
   bool isFirst(mlir::Operation &op, llvm::StringRef topic);
   void check(mlir::Operation &op, const std::optional<AccessShadow::Finding> &finding,

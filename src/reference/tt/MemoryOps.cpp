@@ -60,6 +60,8 @@ static void evaluateLoad(Machine &machine, Operation &op) {
       result.elements[i].bits = loadElement(machine, op, pointers.at(i), result.elementType, kind);
     else if (other)
       result.elements[i] = other->at(i);
+    else if (machine.probe)
+      result.elements[i].bits = machine.probe->laneOf(op, result.elementType);
   }
   machine.setResult(op, std::move(result));
 }
