@@ -565,15 +565,6 @@ static h::Value writtenValue(h::Interpreter &interpreter, const std::string &nam
   interpreter.refuse("'" + name + "_' needs the argument '" + parameter + "'");
 }
 
-/// Negative numbers wrap around where a type without a sign is filled.
-static h::Value filledNumber(DataType type, const h::Value &number) {
-  bool isUnsigned = type == DataType::UInt8 || type == DataType::UInt16 || type == DataType::UInt32;
-  if (!isUnsigned || !number.isInt() || number.integer() >= 0)
-    return number;
-  h::Value wrapped(number.integer() + (h::Int(1) << (8 * byteSize(type))));
-  return wrapped.integer() > 0 ? wrapped : number;
-}
-
 /// The operator that gives what `x.NAME_()` writes, where it is not `NAME`.
 static std::string functionalName(const std::string &name) {
   return name == "normal" ? "normal_functional" : name == "bernoulli" ? "pellucid.bernoulli" : name;
@@ -591,8 +582,6 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
   h::Value before = contentsOf(self, interpreter, isReplaced ? nullptr : &args);
   h::CallArgs call = argsOf({before}, args.keywords);
   call.positional.insert(call.positional.end(), args.positional.begin(), args.positional.end());
-  if (name == "masked_fill" && call.positional.size() == 3)
-    call.positional[2] = filledNumber(self.tensor.type.dtype, call.positional[2]);
   h::Value result;
   bool uniform = false;
   if (self.tracer.isConstructing()) {
@@ -614,8 +603,6 @@ h::Value callInPlace(TensorObject &self, h::Interpreter &interpreter, const std:
         other->tensor.type == self.tensor.type)
       return selfOf(self);
     uniform = !other || other->tensor.type.rank() == 0;
-    if (name == "fill")
-      source = filledNumber(self.tensor.type.dtype, source);
     result = callAten(self.tracer, interpreter, source.as<TensorObject>() ? "copy" : "fill",
                       argsOf({before, source}));
   } else if (auto composite = compositeFunction(interpreter, name)) {

@@ -172,6 +172,38 @@ static std::optional<h::Value> callOfPlainQuotient(Tracer &tracer, h::Interprete
   return callAten(tracer, interpreter, "div", plain);
 }
 
+/// Negative integers wrap around where a type without a sign is filled.
+static std::optional<h::Value> callOfWrappedNumber(Tracer &tracer, h::Interpreter &interpreter,
+                                                   const std::string &name,
+                                                   const h::CallArgs &args) {
+  std::string_view plain = name;
+  if (plain.starts_with("aten."))
+    plain.remove_prefix(5);
+  plain = plain.substr(0, plain.find('.'));
+  if ((plain != "fill" && plain != "masked_fill") || args.positional.empty())
+    return std::nullopt;
+  auto *self = args.positional[0].as<TensorObject>();
+  DataType type = self ? self->tensor.type.dtype : DataType::Float32;
+  if (!isInteger(type) || info(type).isSigned || byteSize(type) == 8)
+    return std::nullopt;
+  h::CallArgs call = args;
+  const h::Value *given = args.keyword("value");
+  size_t place = plain == "fill" ? 1 : 2;
+  if (!given && place < args.positional.size())
+    given = &args.positional[place];
+  if (!given || !given->isInt() || given->integer() >= 0)
+    return std::nullopt;
+  h::Value wrapped(given->integer() + (h::Int(1) << (8 * byteSize(type))));
+  if (wrapped.integer() <= 0)
+    return std::nullopt;
+  for (auto &[key, value] : call.keywords)
+    if (key == "value")
+      value = wrapped;
+  if (place < call.positional.size())
+    call.positional[place] = wrapped;
+  return callAten(tracer, interpreter, name, call);
+}
+
 std::optional<h::Value> rewrittenCall(Tracer &tracer, h::Interpreter &interpreter,
                                       const std::string &name, const h::CallArgs &args) {
   if (std::optional<h::Value> chosen = callOfMasks(interpreter, name, args))
@@ -182,6 +214,8 @@ std::optional<h::Value> rewrittenCall(Tracer &tracer, h::Interpreter &interprete
     return composite;
   if (std::optional<h::Value> sum = callOfIntegerSum(tracer, interpreter, name, args))
     return sum;
+  if (std::optional<h::Value> wrapped = callOfWrappedNumber(tracer, interpreter, name, args))
+    return wrapped;
   return callOfPlainQuotient(tracer, interpreter, name, args);
 }
 

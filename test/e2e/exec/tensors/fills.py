@@ -17,6 +17,7 @@ for dtype in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
         used = said(lambda: torch.ones(2, dtype=dtype).add_(1).fill_(number))
         part = said(lambda: torch.ones(3, dtype=dtype)[1:].fill_(number))
         masked = said(lambda: torch.zeros(2, dtype=dtype).masked_fill(torch.tensor([True, False]), number))
+        assert masked == said(lambda: torch.zeros(2, dtype=dtype).masked_fill_(torch.tensor([True, False]), value=number))
         assert fresh == used == part, (dtype, number, fresh, used, part)
         print(dtype, number, fresh, masked)
 for dtype in (torch.float32, torch.float64, torch.bool):
