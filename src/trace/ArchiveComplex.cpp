@@ -49,6 +49,40 @@ bool takesComplex(h::Interpreter &interpreter, const archive::Node &node,
       });
 }
 
+static bool isOrHoldsComplex(h::Interpreter &interpreter, const h::Value &value) {
+  if (auto *instance = value.as<h::Instance>())
+    return instance->cls->name == "_Complex" && isComplex(interpreter, value);
+  return value.isSequence() && std::any_of(value.elements().begin(), value.elements().end(),
+                                           [&](const h::Value &element) {
+                                             return element.as<h::Instance>() &&
+                                                    isOrHoldsComplex(interpreter, element);
+                                           });
+}
+
+std::optional<h::Value> calledOnComplex(h::Interpreter &interpreter, const std::string &name,
+                                        const h::CallArgs &args, bool isRequired) {
+  auto &given = args.positional;
+  auto &named = args.keywords;
+  bool any = std::any_of(given.begin(), given.end(),
+                         [&](const h::Value &value) {
+                           return isOrHoldsComplex(interpreter, value);
+                         }) ||
+             std::any_of(named.begin(), named.end(), [&](const auto &keyword) {
+               return isOrHoldsComplex(interpreter, keyword.second);
+             });
+  if (!any || (!isRequired && interpreter.call(nameOfSource(interpreter, "_complex_operator"),
+                                               {h::Value(name)})
+                                  .isNone()))
+    return std::nullopt;
+  h::Dict keywords;
+  for (const auto &[key, value] : named)
+    keywords.set(h::Value(key), value);
+  h::List list(given.begin(), given.end());
+  return interpreter.call(nameOfSource(interpreter, "_complex_call"),
+                          {h::Value(name), h::Value::tuple(std::move(list)),
+                           h::Value::dict(std::move(keywords))});
+}
+
 const h::Value *complexOperator(h::Interpreter &interpreter, const std::string &target) {
   const h::Dict &table = nameOfSource(interpreter, "_complex_operators").dictionary();
   return table.find(h::Value(target));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of torch as the traced file calls them.
+#include "trace/ArchiveComplex.h"
 #include "trace/AtenArguments.h"
 #include "trace/AtenComposites.h"
 #include "trace/Autocast.h"
@@ -260,6 +261,8 @@ static h::Value recordInTrace(Tracer &tracer, h::Interpreter &interpreter, const
 
 h::Value callAten(Tracer &tracer, h::Interpreter &interpreter, const std::string &name,
                   const h::CallArgs &args) {
+  if (auto result = calledOnComplex(interpreter, name, args, true))
+    return *result;
   if (!interpreter.dispatch.autocast.empty())
     if (auto cast = autocastArguments(interpreter, name, args))
       return callAten(tracer, interpreter, name, *cast);

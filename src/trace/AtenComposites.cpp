@@ -232,9 +232,16 @@ void addAtenComposites(h::NativeModules &modules) {
     addSizeReads(*source);
     for (const char *name :
          {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks",
-          "_complex_operators", "_Complex", "_convolution_same", "_split_by_values"})
+          "_complex_operators", "_complex_operator", "_complex_call", "_Complex", "_convolution_same", "_split_by_values"})
       module.globals->set(name, *source->globals->find(name));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
+  });
+  modules.add("torch.fft", [](h::Interpreter &interpreter, h::Module &module) {
+    auto source = interpreter.importSource("torch_fft_source",
+                                           std::make_shared<SourceFile>("<torch.fft>", fftSource));
+    for (const auto &[name, value] : source->globals->items())
+      if (!name.starts_with("_") && !value.as<h::Module>())
+        module.globals->set(name, value);
   });
 }
 

@@ -2,6 +2,7 @@
 // Functions of torch that are written with its other operators, in the language that models are
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
+#include "trace/ArchiveComplex.h"
 #include "trace/Autocast.h"
 #include "trace/EachTensor.h"
 #include "trace/GradientNames.h"
@@ -60,6 +61,8 @@ static void renameFromNumpy(const h::Value &function, h::CallArgs &args) {
 
 h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const h::Value &function,
                        h::CallArgs args) {
+  if (auto result = calledOnComplex(interpreter, std::string(name), args, false))
+    return *result;
   renameFromNumpy(function, args);
   if (!interpreter.dispatch.autocast.empty())
     if (auto cast = autocastArguments(interpreter, std::string(name), args)) {

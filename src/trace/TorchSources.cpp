@@ -94,6 +94,9 @@ const char *const derivativeSourceOfMoves =
 const char *const eagerSource =
 #include "trace/torch/eager.py.inc"
     ;
+const char *const fftSource =
+#include "trace/torch/fft.py.inc"
+    ;
 const char *const linalgSource =
 #include "trace/torch/linalg.py.inc"
     ;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --- complex numbers of archives, as pairs along a last dim; part of aten.py's namespace
+# --- complex numbers, as pairs along a last dim; part of aten.py's namespace
 #
 # A tensor of them has no type of a program's: between the operator that makes it (polar, view_as_complex, a transform)
 # and the one that ends it (view_as_real, abs, real) it is the tensor of its pairs. A function takes PyTorch's arguments.
@@ -8,8 +8,158 @@ _complex_operators = {}
 
 
 class _Complex:
+    """What archives, models and scripts hold of complex numbers; operators on it are those of the table."""
+
     def __init__(self, pairs):
         self.pairs = pairs
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if not _complex_operator(name):
+            raise NotImplementedError(f"'{name}' of complex tensors is not supported; compute it with their parts: .real, .imag, abs(), torch.view_as_real()")
+        return lambda *args, **kwargs: _complex_call(name, (self, *args), kwargs)
+
+    real = property(lambda self: _re(self))
+    imag = property(lambda self: _im(self))
+    shape = property(lambda self: torch.Size(list(self.pairs.shape)[:-1]))
+    ndim = property(lambda self: self.pairs.dim() - 1)
+    device = property(lambda self: self.pairs.device)
+    dtype = property(lambda self: torch.complex128 if self.pairs.dtype == torch.float64 else torch.complex64)
+    requires_grad = property(lambda self: self.pairs.requires_grad)
+    mT = property(lambda self: self.transpose(-2, -1))
+    T = property(lambda self: self.permute(list(range(self.ndim))[::-1]))
+    mH = property(lambda self: _complex_conj(self.transpose(-2, -1)))
+
+    def size(self, dim=None):
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self):
+        return self.ndim
+
+    def numel(self):
+        return self.pairs.numel() // 2
+
+    def is_complex(self):
+        return True
+
+    def is_floating_point(self):
+        return False
+
+    def cpu(self):
+        return _Complex(self.pairs.cpu())
+
+    def cuda(self):
+        return _Complex(self.pairs.cuda())
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __iter__(self):
+        return iter(_complex_unbind(self))
+
+    def __getitem__(self, index):
+        items = index if isinstance(index, tuple) else (index,)
+        if any(item is Ellipsis for item in items):
+            return _Complex(self.pairs[(*items, slice(None))])
+        return _Complex(self.pairs[(*items, Ellipsis, slice(None))])
+
+    def __add__(self, other):
+        return _complex_add(self, other)
+
+    def __radd__(self, other):
+        return _complex_add(self, other)
+
+    def __sub__(self, other):
+        return _complex_sub(self, other)
+
+    def __rsub__(self, other):
+        return _complex_add(_complex_neg(self), other)
+
+    def __mul__(self, other):
+        return _complex_mul(self, other)
+
+    def __rmul__(self, other):
+        return _complex_mul(self, other)
+
+    def __truediv__(self, other):
+        return _complex_div(self, other)
+
+    def __rtruediv__(self, other):
+        return _complex_mul(_complex_reciprocal(self), other)
+
+    def __matmul__(self, other):
+        return _complex_matmul(self, other)
+
+    def __rmatmul__(self, other):
+        return _complex_matmul(other, self)
+
+    def __neg__(self):
+        return _complex_neg(self)
+
+    def __abs__(self):
+        return _complex_abs(self)
+
+    def __pow__(self, exponent):
+        return _complex_pow(self, exponent)
+
+    def __eq__(self, other):
+        other = _as_complex(other) if isinstance(other, (torch.Tensor, _Complex)) else _Complex(torch.stack([torch.full_like(_re(self), other), torch.zeros_like(_re(self))], -1))
+        return torch.logical_and(_re(self) == _re(other), _im(self) == _im(other))
+
+    def __repr__(self):
+        return _complex_text(self)
+
+
+def _complex_operator(name):
+    """The body of a function or method of torch on complex numbers; None without one."""
+    return next((body for target, body in _complex_operators.items() if target.startswith(f"aten.{name}.")), None)
+
+
+def _complex_call(name, args, kwargs):
+    """torch.name(*args, **kwargs) where one of them is complex; sizes and dims may come one by one, as methods take them."""
+    body = _complex_operator(name.removeprefix("aten.").partition(".")[0])
+    if body is None:
+        raise NotImplementedError(f"'torch.{name}' of complex tensors is not supported; compute it with their parts: .real, .imag, abs(), torch.view_as_real()")
+    if len(args) > 1 and name in ("view", "reshape", "expand", "repeat", "permute", "flip") and all(isinstance(a, int) for a in args[1:]):
+        args = (args[0], list(args[1:]))
+    return body(*args, **kwargs)
+
+
+def _complex_text(z):
+    """As PyTorch prints it."""
+    if z.pairs.requires_grad:
+        raise NotImplementedError("printing complex tensors that ask for a gradient is not supported; print z.detach()")
+    if z.numel() > 1000:
+        raise NotImplementedError("printing complex tensors of more than 1000 elements is not supported; print a part")
+    parts = []
+    for part in (_re(z), _im(z)):
+        words = str(part.detach().cpu().flatten().to(torch.get_default_dtype()))
+        words = words[words.index("[") + 1 : words.rindex("]")].replace("\n", " ").split(",") if part.numel() else []
+        words = [word.strip() for word in words]
+        width = max([len(word) for word in words] + [0])
+        parts.append(([word.rjust(width) for word in words], width))
+    (reals, wide), (imags, thin) = parts
+    words = [real + ("" if imag.strip()[0] == "-" else "+") + imag.strip() + "j" for real, imag in zip(reals, imags)]
+
+    def text(words, sizes, indent):
+        if not sizes:
+            return words[0]
+        if len(sizes) == 1:
+            line = max(1, (80 - indent) // (wide + thin + 3))
+            rows = [", ".join(words[i : i + line]) for i in range(0, len(words), line)]
+            return "[" + (",\n" + " " * (indent + 1)).join(rows) + "]"
+        each = len(words) // sizes[0] if sizes[0] else 0
+        inner = [text(words[i * each : (i + 1) * each], sizes[1:], indent + 1) for i in range(sizes[0])]
+        return "[" + ("," + "\n" * (len(sizes) - 1) + " " * (indent + 1)).join(inner) + "]"
+
+    said = text(words, list(z.shape), 7) if words else "[]"
+    ends = [] if words or len(z.shape) == 1 else [f"size={tuple(z.shape)}"]
+    if z.device.type != "cpu":
+        ends.append(f"device='{z.device}'")
+    if (z.pairs.dtype == torch.float64) != (torch.get_default_dtype() == torch.float64) or not words:
+        ends.append("dtype=torch.complex128" if z.pairs.dtype == torch.float64 else "dtype=torch.complex64")
+    return "tensor(" + ", ".join([said] + ends) + ")"
 
 
 def _on_complex(*targets):
@@ -143,9 +293,33 @@ def _complex_exp(self):
     return _polar(torch.exp(_re(self)), _im(self))
 
 
+@_on_complex("reciprocal.default")
+def _complex_reciprocal(self):
+    size = _re(self) * _re(self) + _im(self) * _im(self)
+    return _Complex(_complex_conj(self).pairs / size.unsqueeze(-1))
+
+
+@_on_complex("square.default")
+def _complex_square(self):
+    return _complex_mul(self, self)
+
+
+@_on_complex("pow.Tensor_Scalar")
+def _complex_pow(self, exponent):
+    if not isinstance(exponent, int) or isinstance(exponent, bool):
+        raise NotImplementedError("powers of complex numbers are whole numbers here; take torch.polar(z.abs() ** e, z.angle() * e)")
+    base, left, result = (self if exponent >= 0 else _complex_reciprocal(self)), abs(exponent), None
+    while left:
+        if left % 2:
+            result = base if result is None else _complex_mul(result, base)
+        base, left = _complex_mul(base, base), left // 2
+    return _joined(torch.ones_like(_re(self)), torch.zeros_like(_re(self))) if result is None else result
+
+
 @_on_complex("sum.dim_IntList", "sum.default")
 def _complex_sum(self, dim=None, keepdim=False, dtype=None):
     self = self if dtype is None else _complex_to(self, dtype)
+    dim = [dim] if isinstance(dim, int) else dim
     dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
     return _Complex(torch.sum(self.pairs, dims, keepdim))
 
@@ -153,6 +327,7 @@ def _complex_sum(self, dim=None, keepdim=False, dtype=None):
 @_on_complex("mean.dim", "mean.default")
 def _complex_mean(self, dim=None, keepdim=False, dtype=None):
     self = self if dtype is None else _complex_to(self, dtype)
+    dim = [dim] if isinstance(dim, int) else dim
     dims = [_paired_dim(d) for d in dim] if dim else list(range(self.pairs.dim() - 1))
     return _Complex(torch.mean(self.pairs, dims, keepdim))
 
@@ -313,6 +488,7 @@ def _complex_to(self, dtype=None, layout=None, device=None, pin_memory=None, non
         self = _Complex(_as_complex(self).pairs.to(device))
     if dtype is None:
         return _Complex(self.pairs.clone())
+    dtype = str(dtype).strip("<>").rpartition(".")[2]
     if dtype not in ("complex64", "complex128"):
         raise NotImplementedError("complex numbers as real ones; take .real or abs()")
     wanted = torch.float32 if dtype == "complex64" else torch.float64
@@ -345,9 +521,46 @@ def _fitted(x, size, dim):
     return torch.cat([x, torch.zeros(tail, dtype=x.dtype)], dim)
 
 
+# A transform of a longer line is made of shorter ones, and the matrix of one that cannot be is not asked for.
+_longest, _longest_prime = 1024, 16384
+
+
+def _split_line(size):
+    """The divisor next to the root of a long line's length; None where there is none, or it is short or not known."""
+    if not isinstance(size, int) or size <= _longest:
+        return None
+    near = int(size**0.5)
+    divisor = next((d for d in range(near, 1, -1) if size % d == 0), None)
+    if divisor is None and size > _longest_prime:
+        raise NotImplementedError(f"a transform of {size} numbers, a prime, is not supported; pad it")
+    return divisor
+
+
+def _transformed_in_two(real, imag, dim, inverse, rows):
+    """x[a * m + b] at a place (a, b): along a, then turned by a * b, then along b."""
+    size = real.shape[dim]
+    columns = size // rows
+
+    def parted(x):
+        return x.movedim(dim, -1).unflatten(-1, (rows, columns))
+
+    real, imag = _transformed(parted(real), None if imag is None else parted(imag), -2, inverse)
+    angles = _turns(rows, columns, size, real)
+    cosine, sine = torch.cos(angles).to(real.dtype), torch.sin(angles).to(real.dtype)
+    if inverse:
+        sine = -sine
+    real, imag = real * cosine + imag * sine, imag * cosine - real * sine
+    real, imag = _transformed(real, imag, -1, inverse)
+    return tuple(x.transpose(-2, -1).flatten(-2).movedim(-1, dim) for x in (real, imag))
+
+
 def _transformed(real, imag, dim, inverse, columns=None):
     """Along one dim, not scaled; `columns`: the first so many."""
     size = real.shape[dim]
+    rows = _split_line(size)
+    if rows is not None:
+        both = _transformed_in_two(real, imag, dim, inverse, rows)
+        return both if columns is None else tuple(torch.ops.aten.slice.Tensor(x, dim, 0, columns) for x in both)
     angles = _turns(size, size if columns is None else columns, size, real)
     cosine, sine = torch.cos(angles).to(real.dtype), torch.sin(angles).to(real.dtype)
     if inverse:
@@ -424,6 +637,14 @@ def _irfft_all(z, dims, sizes, norm):
     scale = _scale_of([real.shape[d] for d in dims[:-1]] + [size], norm, True)
     for dim in dims[:-1]:
         real, imag = _transformed(real, imag, dim, True)
+    if _split_line(size) is not None:
+        behind = [torch.flip(torch.ops.aten.slice.Tensor(x, last, 1, (size + 1) // 2), [last]) for x in (real, imag)]
+        # The first number, and of an even size the last, count as real.
+        k = torch.arange(half)
+        alone = torch.logical_or(k == 0, 2 * k == size).reshape([half] + [1] * (real.dim() - 1 - F._wrapped(last, real.dim())))
+        imag = torch.where(alone, torch.zeros_like(imag), imag)
+        full, _ = _transformed(torch.cat([real, behind[0]], last), torch.cat([imag, -behind[1]], last), last, True)
+        return _scaled(full, scale)
     # Each number but the first and, of an even size, the last stands for its conjugate too.
     k = torch.arange(half)
     weight = torch.where(torch.logical_or(k == 0, 2 * k == size), 1.0, 2.0).to(real.dtype).unsqueeze(1)

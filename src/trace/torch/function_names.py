@@ -150,3 +150,42 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, layout
         return torch.i0(beta * torch.sqrt(torch.clamp(1 - place * place, min=0))) / torch.i0(torch.full([], beta, dtype=n.dtype))
 
     return _window(window_length, periodic, dtype, device, requires_grad, values)
+
+
+# --- complex numbers: pairs between these functions, of aten_complex.py
+
+
+def _on_pairs(name, *args):
+    from torch._pellucid_aten import _complex_call
+
+    return _complex_call(name, args, {})
+
+
+def complex(real, imag):
+    if real.dtype != imag.dtype:
+        raise RuntimeError(f"Expected object of scalar type {_scalar_name(real.dtype)} but got scalar type {_scalar_name(imag.dtype)} for second argument")
+    if real.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {_scalar_name(real.dtype)} and {_scalar_name(imag.dtype)}")
+    return _on_pairs("complex", real, imag)
+
+
+def polar(abs, angle):
+    if abs.dtype != angle.dtype or abs.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {_scalar_name(abs.dtype)} and {_scalar_name(angle.dtype)}")
+    return _on_pairs("polar", abs, angle)
+
+
+def view_as_complex(input):
+    if input.dtype not in (torch.float32, torch.float64):
+        raise RuntimeError(f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {_scalar_name(input.dtype)}")
+    return _on_pairs("view_as_complex", input)
+
+
+def view_as_real(input):
+    if isinstance(input, torch.Tensor):
+        raise TypeError("view_as_real is only supported for complex tensors")
+    return _on_pairs("view_as_real", input)
+
+
+def is_complex(input):
+    return not isinstance(input, torch.Tensor) and input.is_complex()

@@ -76,6 +76,9 @@ class Tensors(unittest.TestCase):
                 done = self.text(f"import torch\ntry:\n    {maker.format(given)}\nexcept TypeError as error:\n    print(error)\n")
                 self.assertIn("argument 'dtype' must be torch.dtype, not ", done.stdout + done.stderr, maker)
 
+    def test_complex_numbers(self):
+        self.same("complex_numbers")
+
     def test_models(self):
         self.same("models")
 
