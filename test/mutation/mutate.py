@@ -3,7 +3,7 @@
 """Do the tests notice a wrong compiler? Makes mutants of the sources and runs the tests on each.
 
     cmake --preset release -DPELLUCID_MUTANTS=60 -DPELLUCID_MUTANTS_SEED=7 && cmake --build --preset release --target mutants
-    mutate.py run [--build FOLDER] [--jobs J] [--only K…] [--reached FILE]
+    mutate.py run [--build FOLDER] [--jobs J] [--only K…] [--state FILE] [--seconds S] [--tests FILE]
 
 The build writes copies of the sources with that many mutants into mutants/src (`mutate.py write`), and links the programs and tests
 with them in mutants/bin and mutants/test; the sources stay as they are. At each site the program asks the environment variable
@@ -13,10 +13,11 @@ is written. Sites are drawn from all of src/fusion, src/tt, src/passes and src/t
 addition, and with -DPELLUCID_MUTANTS_AT="src/tt/AxisInfo.cpp:36;…" every mutant of those lines. With
 -DPELLUCID_MUTANTS_OF="src/codegen/gpu/LayoutChoice.cpp;…" as many again are drawn from those files, wherever they lie: what is new.
 
-`run` first runs every test once without a mutant, to see which mutants it comes to, and then for each mutant the tests that come to
-it, the quick first; `--reached` keeps what was seen for the next time. A test comes to a condition's mutant only where the condition
-would have been another one: what no test decides survives at once. The first test that fails, crashes, or needs far more time or memory
-than without the mutant notices it. Survivors are printed; survivors.md lists those that are known, and the equivalent ones among them
+`run` tries for each mutant the tests that come to it, those of its own folder first. Which mutants a test comes to is seen in one run without
+a mutant, when the test is first asked for. A test comes to a condition's mutant only where the condition would have been another one: what
+no test decides survives without a run. The first test that fails, crashes, or needs far more time or memory than without the mutant
+notices it. `--state` keeps what was seen, after each step: a run that was ended, after `--seconds` or otherwise, goes on with it, on another
+machine too (`--tests` is then what `ctest --show-only=json-v1` printed). Survivors are printed; survivors.md lists those that are known, and the equivalent ones among them
 are not drawn again.
 """
 import argparse
@@ -31,6 +32,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -182,9 +184,12 @@ def draw(options, found):
 
 def write(options):
     """Copies with mutants, and mutants.json; prints the files' names, as CMake's lists are written."""
-    files = sorted({str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp")} | set(options.of))
+    wanted = {line.split(": ")[0] for line in listed("Wanted")} | {place.split(":")[0] for place in options.at}
+    sampled = {str(p.relative_to(ROOT)) for folder in FOLDERS for p in (ROOT / folder).rglob("*.cpp")}
+    files = sorted(sampled | set(options.of) | wanted)
     texts = {file: (ROOT / file).read_text() for file in files}
     found = [(file, *site, texts[file][: site[0]].count("\n") + 1) for file in files for site in sites(file)]
+    found = [site for site in found if site[0] in sampled | set(options.of) or f"{site[0]}: {site[4]}" in listed("Wanted") or f"{site[0]}:{site[5]}" in options.at]
     mutants, changes = [], {}
     for number, ((file, begin, end, wrap, what, line), drawn) in enumerate(draw(options, found), 1):
         mutants.append({"number": number, "file": file, "line": line, "what": what, "drawn": drawn})
@@ -245,49 +250,87 @@ def passes(test, environment, usual):
     return code == 0 or code == test["skip"], time.monotonic() - begin
 
 
-def reach(options, tests, pool):
-    """Asks every test, once, which mutants it comes to."""
-    def one(name):
-        with tempfile.NamedTemporaryFile() as log:
-            passed, cost = passes(tests[name], {"PELLUCID_MUTANTS_REACHED": log.name}, 3600)
-            reached = {int(line) for line in log.read().split()}
-        if not passed:
-            print(f"{name} fails without a mutant and is left out: {tests[name]['said'][-500:]}", flush=True)
-        return name, {"cost": cost, "reaches": sorted(reached) if passed else []}
+class State:
+    """What is known so far: the mutants that each test comes to, those that were noticed, the tests that each of the others passed. Kept in a
+    file, so that a run goes on where another one, perhaps on another machine, was ended."""
 
-    if options.reached and options.reached.exists():
-        return json.loads(options.reached.read_text())
-    found = dict(pool.map(one, sorted(tests, key=lambda name: name.startswith(("operators", "fusion", "e2e")), reverse=True)))
-    print(f"{len(found)} tests, {sum(bool(entry['reaches']) for entry in found.values())} of them come to mutants", flush=True)
-    if options.reached:
-        options.reached.write_text(json.dumps(found))
-    return found
+    def __init__(self, options, tests):
+        self.options, self.tests, self.end = options, tests, time.monotonic() + options.seconds
+        self.lock, self.asking = threading.Lock(), {name: threading.Lock() for name in tests}
+        known = json.loads(options.state.read_text()) if options.state and options.state.exists() else {}
+        self.reached, self.noticed, self.passed = (known.get(key, {}) for key in ("reached", "noticed", "passed"))
+
+    def late(self):
+        return time.monotonic() > self.end
+
+    def note(self, where, key, value):
+        with self.lock:
+            where[key] = value
+            if self.options.state:
+                text = json.dumps({"reached": self.reached, "noticed": self.noticed, "passed": self.passed}, indent=1)
+                new = self.options.state.with_suffix(".new")
+                new.write_text(text)
+                new.replace(self.options.state)
+
+    def reaches(self, name):
+        """The mutants that a test comes to, which is asked once, without a mutant."""
+        with self.asking[name]:
+            if name not in self.reached and not self.late():
+                with tempfile.NamedTemporaryFile() as log:
+                    passed, cost = passes(self.tests[name], {"PELLUCID_MUTANTS_REACHED": log.name}, 3600)
+                    reached = sorted({int(line) for line in log.read().split()}) if passed else []
+                if not passed:
+                    print(f"{name} fails without a mutant and is left out: {self.tests[name]['said'][-500:]}", flush=True)
+                self.note(self.reached, name, {"cost": cost, "reaches": reached})
+            return self.reached.get(name)
 
 
-def kill(mutant, tests, found):
-    """The test that notices it, or nothing; and how many came to it."""
-    names = sorted((entry["cost"], name) for name, entry in found.items() if mutant["number"] in entry["reaches"])
-    for cost, name in names:
-        if not passes(dict(tests[name]), {"PELLUCID_MUTANT": str(mutant["number"])}, cost)[0]:
-            return mutant, name, len(names)
-    return mutant, "", len(names)
+def distance(mutant, test):
+    """Tests of the mutant's own folder come first, then the text files of all folders and the operators, then what runs whole programs."""
+    own = mutant["file"].split("/")[1]
+    folder = test["folder"].rsplit("/test/", 1)[-1].split("/")[0]
+    return 0 if folder == own else 1 if folder in ("reference", "fusion", "passes", "trace", "graph") or test["folder"].endswith("/test") else 2
+
+
+def kill(mutant, state):
+    """The test that notices it, or nothing; how many came to it; and whether all tests were asked."""
+    number, tests = str(mutant["number"]), state.tests
+    if number in state.noticed:
+        return mutant, state.noticed[number], 0, True
+    count = 0
+    usual = lambda name: state.reached[name]["cost"] if name in state.reached else 0
+    for name in sorted(tests, key=lambda name: (distance(mutant, tests[name]), usual(name), name)):
+        known = state.reaches(name)
+        if state.late():
+            return mutant, "", count, False
+        if mutant["number"] not in known["reaches"]:
+            continue
+        count += 1
+        if name in state.passed.get(number, []):
+            continue
+        if not passes(dict(tests[name]), {"PELLUCID_MUTANT": number}, known["cost"])[0]:
+            state.note(state.noticed, number, name)
+            return mutant, name, count, True
+        state.note(state.passed, number, state.passed.get(number, []) + [name])
+    return mutant, "", count, True
 
 
 def run(options):
-    state, tests, folders = json.loads((options.build / "mutants/built.json").read_text()), tests_of(options), {}
-    mutants = [mutant for mutant in state["mutants"] if not options.only or mutant["number"] in options.only]
+    built, folders = json.loads((options.build / "mutants/built.json").read_text()), {}
+    state = State(options, tests_of(options))
+    mutants = [mutant for mutant in built["mutants"] if not options.only or mutant["number"] in options.only]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        found = reach(options, tests, pool)
-        for done in concurrent.futures.as_completed([pool.submit(kill, mutant, tests, found) for mutant in mutants]):
-            mutant, by, count = done.result()
-            print(f"{mutant['number']:4} {'noticed by ' + by if by else f'SURVIVES {count} tests'}  {mutant['file']}:{mutant['line']} {mutant['what']}", flush=True)
-            tally = folders.setdefault("/".join(mutant["file"].split("/")[:-1]) if mutant["drawn"] else "in addition", [0, 0])
-            tally[0] += bool(by)
-            tally[1] += 1
-    for folder, (noticed, of) in sorted(folders.items()):
-        print(f"{folder}: {noticed} of {of}")
+        for done in concurrent.futures.as_completed([pool.submit(kill, mutant, state) for mutant in mutants]):
+            mutant, by, count, decided = done.result()
+            said = "noticed by " + by if by else f"SURVIVES {count} tests" if decided else f"undecided after {count} tests"
+            print(f"{mutant['number']:4} {said}  {mutant['file']}:{mutant['line']} {mutant['what']}", flush=True)
+            tally = folders.setdefault("/".join(mutant["file"].split("/")[:-1]) if mutant["drawn"] else "in addition", [0, 0, 0])
+            tally[0 if by else 1 if decided else 2] += 1
+    for folder, (noticed, survived, undecided) in sorted(folders.items()):
+        print(f"{folder}: {noticed} noticed, {survived} survived, {undecided} undecided")
     drawn = [tally for folder, tally in folders.items() if folder != "in addition"]
-    print(f"{sum(t[0] for t in drawn)} of {sum(t[1] for t in drawn)} mutants are noticed (seed {state['seed']})")
+    noticed, survived, undecided = (sum(tally[i] for tally in drawn) for i in range(3))
+    print(f"{noticed} of {noticed + survived + undecided} mutants are noticed, {undecided} undecided (seed {built['seed']})")
 
 
 def main():
@@ -302,7 +345,8 @@ def main():
     verb = verbs.add_parser("run")
     verb.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     verb.add_argument("--tests", type=pathlib.Path, help="what ctest --show-only=json-v1 printed, where there is no ctest")
-    verb.add_argument("--reached", type=pathlib.Path, help="what the tests came to: written where it is missing, and taken where it is there")
+    verb.add_argument("--state", type=pathlib.Path, help="what is known so far: a run begins with it, and keeps it up to date")
+    verb.add_argument("--seconds", type=float, default=1e9, help="no further test after these")
     verb.add_argument("--match", default="", help="only tests whose name this pattern finds")
     verb.add_argument("--jobs", type=int, default=os.cpu_count())
     verb.add_argument("--only", type=int, nargs="*")

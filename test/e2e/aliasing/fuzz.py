@@ -15,6 +15,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import programs
+import random_gradients
+import random_layouts
 import random_mixtures
 import random_operators
 import random_programs
@@ -52,21 +54,26 @@ def main():
     parser.add_argument("--refusals", action="store_true")
     parser.add_argument("--operators", action="store_true", help="random_operators.py's programs")
     parser.add_argument("--mixtures", action="store_true", help="random_mixtures.py's programs")
+    parser.add_argument("--layouts", action="store_true", help="random_layouts.py's programs")
+    parser.add_argument("--gradients", action="store_true", help="random_gradients.py's programs")
     parser.add_argument("--level", default="x86-64-v3", help="the CPU level of the code")
     parser.add_argument("--prepared", action="store_true", help="prepare the calls")
     parser.add_argument("--guard", type=int, default=0, help="1: memory ends, 2: begins at a page without access, 3: both")
     parser.add_argument("--saved", action="store_const", const=".program", default="", help="export each program to a file and compile that")
     parser.add_argument("--archive", dest="saved", action="store_const", const=".pt2", help="the same through an archive of torch.export")
+    parser.add_argument("--exec", action="store_true", help="as scripts, line by line")
     parser.add_argument("--option", action="append", default=[], help="of compile, such as --option=--no-fusion")
     parser.add_argument("--keep")
     options = parser.parse_args()
     import torch
 
-    make = (random_mixtures if options.mixtures else random_operators if options.operators else random_programs).make
+    kinds = {random_gradients: options.gradients, random_layouts: options.layouts, random_mixtures: options.mixtures, random_operators: options.operators}
+    make = next((kind for kind, asked in kinds.items() if asked), random_programs).make
     torch.set_num_threads(1)
     kept, outcomes = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        ours = programs.Ours(options.program, folder, options.saved, options.level, options.prepared, options.guard)
+        ours = programs.Scripts(options.program, folder, options.option) if options.exec else \
+            programs.Ours(options.program, folder, options.saved, options.level, options.prepared, options.guard)
         made, begin = 0, time.monotonic()
         for at in range(options.seed, options.seed + options.count, options.batch):
             if options.seconds and time.monotonic() - begin > options.seconds:
@@ -88,12 +95,12 @@ def main():
     if options.refusals:
         lines = {}
         for program, error in outcomes.get("refusals", []):
-            first = error.split("\n")[0]
-            key = first.split(": error: ")[-1][:140]
+            raised = error.startswith("Traceback")
+            key = error.split("\n")[-1 if raised else 0].split(": error: ")[-1][:140]
             lines.setdefault(key, [0, program, error])[0] += 1
         for key, (count, program, error) in sorted(lines.items(), key=lambda entry: -entry[1][0]):
             print(f"refused {count}: {key}")
-            print("\n".join(error.split("\n")[:3]))
+            print("\n".join(error.split("\n")[-4:] if error.startswith("Traceback") else error.split("\n")[:3]))
     if options.keep:
         pathlib.Path(options.keep).write_text(json.dumps(kept))
     print(f"{outcomes.get('right', 0)} right, {outcomes.get('refused', 0)} refused, {len(kept)} wrong of {made}")

@@ -281,6 +281,47 @@ class Ours:
             raise Broken(self.runtime.pellucid_last_error().decode())
 
 
+class Scripts(Ours):
+    """The same programs as scripts of `pellucid exec`: each line runs by itself, and a size is a number."""
+
+    def __init__(self, program, folder, options=()):
+        self.compiler, self.folder, self.options, self.count = str(program), pathlib.Path(folder), options, 0
+
+    def compile(self, programs, options=()):
+        return None
+
+    def run(self, package, programs, n):
+        self.count += 1
+        text = (HERE / "model_header.py").read_text() + "\n\nimport json\n"
+        kinds = {f"torch.{name}": kind for kind, name in TORCH_NAMES.items()}
+        text += f"KINDS = {kinds}\n\n\ndef show(t):\n    print(json.dumps([KINDS[str(t.dtype)], list(t.shape), t.detach().reshape(-1).tolist()]))\n"
+        for i, program in enumerate(programs):
+            inputs = starting_inputs(program, n)
+            text += "\n\n" + text_of(f"program{i}", program) + f"\n\nprint('program', {i})\n"
+            for name, value in inputs.items():
+                kind = dtype_of(program, name)
+                text += f"{name} = torch.tensor({numbers(value).astype(np.int64).reshape(-1).tolist()}, dtype=torch.{TORCH_NAMES[kind]}).reshape({list(value.shape)})\n"
+            # The caller's own view of an input, that unsqueeze_() leaves as it is.
+            text += "given = [" + ", ".join(f"{name}.detach()" for name in inputs) + "]\n"
+            text += f"for t in [*program{i}({', '.join(inputs)}), *given]:\n    show(t)\n"
+        source = self.folder / f"script{self.count}.py"
+        source.write_text(text)
+        done = subprocess.run([self.compiler, "exec", *self.options, str(source)], capture_output=True, text=True, timeout=600)
+        if done.returncode == 1:
+            raise Refused(done.stderr.strip())
+        if done.returncode != 0:
+            raise Broken(f"exit {done.returncode}: {done.stderr.strip()[:2000]}")
+        answers = []
+        for part, program in zip(re.split(r"^program \d+\n", done.stdout, flags=re.M)[1:], programs):
+            arrays = [self.array(*json.loads(line)) for line in part.splitlines()]
+            answers.append((arrays[: len(program["results"])], arrays[len(program["results"]) :]))
+        return answers
+
+    def array(self, kind, shape, elements):
+        values = np.array([float(v) for v in elements]) if kind not in ("i64", "bool") else np.array(elements, dtype=TYPES[kind])
+        return np.asarray(to_bf16(values.astype(np.float32)) if kind == "bf16" else values.astype(TYPES[kind])).reshape(shape)
+
+
 def digest(results, inputs):
     """Of recorded tensors: equal where types, shapes and elements are."""
     return f"{zlib.crc32(json.dumps([results, inputs]).encode()):08x}"
