@@ -393,8 +393,13 @@ void EagerRecorder::restart(bool failed) {
   ++tracer.segment;
 }
 
+void EagerRecorder::refuseInRegion(const SourceLocation &where) const {
+  if (!nested && !flushing && !tracer.regions.empty())
+    throw RegionNeedsValue(where, tracer.regions.back().what);
+}
+
 void EagerRecorder::flush() {
-  if (nested || flushing || tracer.program.main.size() == 0)
+  if (nested || flushing || !tracer.regions.empty() || tracer.program.main.size() == 0)
     return;
   flushing = true;
   std::exception_ptr error;
@@ -432,6 +437,8 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
+  if (storage.base && !storage.memory)
+    refuseInRegion(where);
   // Memory that the segment only reads is as it was: nothing has to be computed first.
   if (storage.base && (!storage.memory || asserts || !checks.empty()))
     flush();

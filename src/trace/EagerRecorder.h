@@ -47,6 +47,14 @@ public:
   bool isOutOfMemory;
 };
 
+/// A branch or body that is being recorded asks for a number that is known only when it runs.
+class RegionNeedsValue : public DiagnosticError {
+public:
+  RegionNeedsValue(SourceLocation where, const std::string &region)
+      : DiagnosticError(std::move(where),
+                        region + " needs the value of a tensor, which is known when it runs") {}
+};
+
 /// Throws DiagnosticError at the line of the operator that cannot be compiled. Operands and results
 /// lie on the device.
 using SegmentCompiler = std::function<SegmentRun(const graph::Program &, graph::Device)>;
@@ -62,7 +70,8 @@ public:
   /// False while a model is traced inside of a script.
   bool isRecording() const { return !nested; }
 
-  /// Computes what tensors that are still held need. Values of the graph are gone after it.
+  /// Computes what tensors that are still held need. Values of the graph are gone after it. Nothing
+  /// where a branch or body is being recorded, whose values are of no turn yet.
   void flush();
   /// The tensor's values, computed now if they are not yet.
   ConcreteTensor valuesOf(TracedTensor &tensor, const SourceLocation &where) {
@@ -114,6 +123,7 @@ public:
   /// Around the recording of a launch that may follow addresses: it is a segment of its own, before
   /// which tensors' contents are where the script was told, and after which they are taken there.
   template <typename Record> void followAddresses(const Record &record) {
+    refuseInRegion({});
     flush();
     addresses.give([this](TracedStorage &storage) { makeContents(storage); });
     following = true;
@@ -201,6 +211,9 @@ public:
   void forgetView(TracedTensor &tensor) const;
 
 private:
+  /// Throws RegionNeedsValue where a branch or body is being recorded.
+  void refuseInRegion(const SourceLocation &where) const;
+
   /// A placeholder of the segment and where its contents are.
   struct Input {
     graph::Value *value;

@@ -23,6 +23,7 @@ ControlKind kindNamed(const std::string &name) {
 }
 
 /// _record_control(kind, name, whats, functions, predicate, carried, scanned, additional, reverse)
+/// None in a script whose functions need values: they are called turn by turn then.
 h::Value recordCall(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Value> &a) {
   ControlCall call;
   call.kind = kindNamed(a[0].str());
@@ -41,8 +42,14 @@ h::Value recordCall(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::
   call.scanned = a[6].elements();
   call.additional = a[7].elements();
   call.reverse = a[8].boolean();
-  std::vector<h::Value> results = recordControl(tracer, interpreter, call);
-  return h::Value::list(h::List(results.begin(), results.end()));
+  try {
+    std::vector<h::Value> results = recordControl(tracer, interpreter, call);
+    return h::Value::list(h::List(results.begin(), results.end()));
+  } catch (const RegionNeedsValue &) {
+    if (&tracer.graph() != &tracer.program.main) // what is around it is run by its values too
+      throw;
+    return h::Value();
+  }
 }
 
 /// The source imports torch, which has a name of it: torch comes first whatever a file begins with.

@@ -124,6 +124,8 @@ def cond(pred, true_fn, false_fn, operands=()):
             raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor leaves, but got {operands}.")
     regions = [_Region("torch.cond's true_fn", true_fn, specs), _Region("torch.cond's false_fn", false_fn, specs)]
     results = _record("cond", "torch.cond", regions, pred, additional=leaves)
+    if results is None:
+        return (true_fn if bool(pred) else false_fn)(*operands)
     specs = [region.result for region in regions if region.result is not None]
     if len(specs) == 2 and specs[0] != specs[1]:
         raise RuntimeError(
@@ -156,6 +158,13 @@ def _turns(body, carried, scanned, additional, reverse):
 
 def _is_known(leaf):
     return isinstance(leaf.shape[0], int) and leaf.shape[0] > 0
+
+
+def _goes_turn_by_turn(results, leaves, name):
+    """Where a gradient may be asked, and where the body needs values (`results` is None): then there is no other way."""
+    if results is None and not _is_known(leaves[0]):
+        raise RuntimeError(f"{name} of no turns has a body that needs values: of what shape its results are is not known")
+    return results is None or (_is_followed(results) and _is_known(leaves[0]))
 
 
 def _differentiate_loop(cond_fn, body_fn, specs, leaves, results):
@@ -224,6 +233,11 @@ def while_loop(cond_fn, body_fn, carried_inputs):
         _WhileBody("torch.while_loop's body_fn", body_fn, specs),
     ]
     results = _record("while_loop", "torch.while_loop", regions, carried=leaves)
+    if results is None:
+        results = leaves
+        while bool(regions[0](results)[0]):
+            results = regions[1](results)
+        return _unflatten(["tuple", None, specs], results)
     if _is_followed(results + leaves):
         if _values_are_known():
             results = leaves
@@ -290,7 +304,7 @@ def scan(combine_fn, init, xs, *, dim=0, reverse=False, length=None):
     leaves, dim = _moved(leaves, dim, "xs")
     body = _ScanBody("torch.scan's combine_fn", combine_fn, [init_spec, spec])
     results = _record("scan", "torch.scan", [body], carried=init_leaves, scanned=leaves, reverse=reverse)
-    if _is_followed(results) and _is_known(leaves[0]):
+    if _goes_turn_by_turn(results, leaves, "torch.scan"):
         results = _turns(body, init_leaves, leaves, [], reverse)
     carry_spec, y_spec = body.result[2]
     if carry_spec != init_spec:
@@ -312,7 +326,7 @@ def map(f, xs, *args):
     specs = [_flatten(argument, inner) for argument in args]
     body = _Region("torch.map's f", f, [spec] + specs)
     results = _record("scan", "torch.map", [body], scanned=leaves, additional=inner)
-    if _is_followed(results) and _is_known(leaves[0]):
+    if _goes_turn_by_turn(results, leaves, "torch.map"):
         results = _turns(body, [], leaves, inner, False)
     return _unflatten(body.result, results)
 
@@ -337,7 +351,7 @@ def associative_scan(combine_fn, xs, dim, reverse=False, combine_mode="pointwise
         leaves = [torch.flip(leaf, [0]) for leaf in leaves]
     body = _Region("torch.associative_scan's combine_fn", combine_fn, [spec, spec])
     results = _record("associative_scan", "torch.associative_scan", [body], scanned=leaves)
-    if _is_followed(results) and _is_known(leaves[0]):
+    if _goes_turn_by_turn(results, leaves, "torch.associative_scan"):
         results = _prefixes(body, leaves)
     if body.result != spec:
         raise RuntimeError(f"combine_fn should return what xs is: it gives {_spec_text(body.result)}, xs is {_spec_text(spec)}")

@@ -4,7 +4,7 @@
 values decide and zero turns. Values stay integers, so that results are compared exactly with the same source run by PyTorch, branch
 by branch and turn by turn.
 
-    fuzz.py PROGRAM [--from SEED] [--count N] [--seconds S] [--saved | --archive] [--keep FOLDER] [--target T] [--option=…]
+    fuzz.py PROGRAM [--from SEED] [--count N] [--seconds S] [--saved | --archive | --exec] [--keep FOLDER] [--target T] [--option=…]
 """
 import argparse
 import importlib.util
@@ -314,6 +314,13 @@ def check(words, seed, folder, options):
             raise AssertionError(f"exit {done.returncode}: {done.stdout[-300:]}{done.stderr[:600]}")
         return done.stdout
 
+    if words.exec:
+        model.write_text(model.read_text() + "\n\nimport json\n" + "".join(
+            f"print(json.dumps([[list(r.shape), r.tolist()] for r in f({', '.join(f'torch.tensor({np.array(a).tolist()}, dtype=torch.float32)' for a in call)})]))\n" for call in inputs(seed)))
+        for at, (line, want) in enumerate(zip(pellucid("exec", model).splitlines(), wanted, strict=True)):
+            for i, ((shape, got), one) in enumerate(zip(json.loads(line), want, strict=True)):
+                assert shape == list(one.shape) and np.array_equal(np.array(got).reshape(shape), one), f"call {at}, result {i}:\n{got}\nwanted\n{one}"
+        return
     specs = ["--input", "x=f32[3,4]", "--input", "y=f32[4]", "--input", "z=f32[]"]
     source = [f"{model}:f", *specs]
     if words.archive:
@@ -344,6 +351,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--saved", action="store_true")
     parser.add_argument("--archive", action="store_true", help="through torch.export")
+    parser.add_argument("--exec", action="store_true", help="as a script")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--target", default="cpu:x86-64-v3")
     parser.add_argument("--option", action="append", default=[])
