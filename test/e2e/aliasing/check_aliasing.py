@@ -92,7 +92,7 @@ def check_fresh(program, python):
     seed = int(time.strftime("%Y%m%d")) * 1000
     print(f"seed {seed}, {time.strftime('%Y-%m-%d')}; fuzz.py PROGRAM --seed {seed} --count 24 runs the same", flush=True)
     failed = 0
-    for kind in ([], ["--operators", "--guard", "3"]):
+    for kind in ([], ["--operators", "--guard", "3"], ["--gradients"], ["--gradients", "--exec"], ["--layouts"], ["--layouts", "--exec"]):
         done = subprocess.run([python, "-W", "ignore", str(HERE / "fuzz.py"), program, "--seed", str(seed), "--count", "24", "--batch", "24", *kind])
         failed |= done.returncode
     sys.exit(failed)

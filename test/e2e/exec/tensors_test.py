@@ -100,6 +100,12 @@ class Tensors(unittest.TestCase):
     def test_rejections(self):
         self.same("rejections")
 
+    def test_control_by_values(self):
+        self.same("control_by_values")
+
+    def test_loops_by_values(self):
+        self.same("loops_by_values")
+
     def test_memory_formats(self):
         self.same("memory_formats")
 

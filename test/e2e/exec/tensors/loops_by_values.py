@@ -1,4 +1,5 @@
-# Bodies of loops that ask for values; each loop beside the same one written out.
+# Bodies of loops that ask for values; each loop beside the same one written out. PyTorch captures few of them: recorded with the loops
+# of control_flow/fuzz.py (PLAIN) in the place of its own.
 import torch
 from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.map import map as each
@@ -23,7 +24,7 @@ for reverse in (False, True):
         found.append(c * r[r > -3].numel())
         c = c + above(r, 0)
     print((c, torch.stack(found[::-1] if reverse else found)))
-print(each(lambda r, k: (r * k, above(r, 0)), rows, x), torch.stack([above(r, 0) for r in rows]))
+print(each(lambda r, k: r * k + above(r, 0), rows, x), torch.stack([above(r, 0) for r in rows]))
 print(each(lambda r: torch.cond(r.sum() > 0, lambda r: (r[r > 2].sum(),), lambda r: (r.sum(),), (r,))[0], rows))
 print(associative_scan(lambda a, b: a + b * int(x.max().item()), rows, 0, combine_mode="generic"))
 try:
