@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/common/Libdevice.h"
 
+#include "codegen/common/LibdeviceFunctions.h"
 #include "codegen/common/VectorMath.h"
 
 #include "llvm/IR/Intrinsics.h"
@@ -8,6 +9,8 @@
 namespace pellucid::codegen {
 
 using llvm::Value;
+
+static constexpr llvm::StringLiteral prefix = "__nv_";
 
 // `__nv_expf` -> "exp", `__nv_fast_expf` -> "exp", `__nv_exp` -> "exp".
 static llvm::StringRef plainName(llvm::StringRef symbol) {
@@ -73,7 +76,8 @@ bool isLibdeviceFunction(llvm::StringRef symbol) {
   if (isIntegerFunction(symbol) || !floatTest(symbol).empty() || !roundingToInteger(symbol).empty())
     return true;
   llvm::StringRef name = plainName(symbol);
-  return unaryMath(name) || binaryMath(name) || name == "fma";
+  return unaryMath(name) || binaryMath(name) || name == "fma" ||
+         libdeviceFunction(symbol.substr(prefix.size()));
 }
 
 static Value *emitIntegerFunction(CodeBuilder &b, llvm::StringRef symbol,
@@ -145,6 +149,8 @@ Value *emitLibdeviceCall(CodeBuilder &b, llvm::StringRef symbol, llvm::ArrayRef<
   if (!roundingToInteger(symbol).empty())
     return emitConversion(b, symbol, in[0]);
   llvm::StringRef name = plainName(symbol);
+  if (LibdeviceFunction function = libdeviceFunction(symbol.substr(prefix.size())))
+    return function(b, in);
   if (name == "fma")
     return b.CreateIntrinsic(llvm::Intrinsic::fma, {in[0]->getType()}, in);
   if (in.size() == 1)
