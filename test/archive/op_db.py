@@ -157,7 +157,7 @@ def better(op, model, index, wanted, found):
     own, theirs = np.abs(ours - exact), np.abs(wanted.double().cpu().numpy() - exact)
     # Beside an infinity every finite number would be near enough.
     special = ~np.isfinite(exact) | ~np.isfinite(ours)
-    return bool(np.all(np.where(special, (ours == exact) | (np.isnan(ours) & np.isnan(exact)), own <= np.maximum(theirs, 3e-2 * np.maximum(np.abs(exact), 1)))))
+    return bool(np.all(np.where(special, (ours == exact) | (np.isnan(ours) & np.isnan(exact)), own <= np.fmax(theirs, 3e-2 * np.maximum(np.abs(exact), 1)))))
 
 
 def check(program, target, op, dtypes, count, folder):

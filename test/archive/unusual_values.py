@@ -360,4 +360,55 @@ def broadcast():
     return Broadcast(), [values(3, 4, 8), values(1, 2, 4), values(8, 9, 20), values(1, 9, 6)], {"dynamic_shapes": ({0: n}, {0: k}, {0: n, 2: h}), "refused": [(*values(9, 4, 8), "must be in"), (*values(2, 2, 22), "must be in")]}
 
 
-MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, kept, named, nothing, silent, containers, numbers, contexts, zero, broadcast)}
+class Matrices(nn.Module):
+    """Factors of matrices and what is computed with them: no batch, batches of nothing, sizes that differ, matrices that are not square."""
+
+    def forward(self, a, b, wide, v):
+        n = a.shape[-1]
+        sure = a @ a.mT + torch.eye(n)
+        lower = torch.linalg.cholesky(sure)
+        LU, pivots = torch.linalg.lu_factor(a)
+        P, L, U = torch.linalg.lu(wide)
+        sign, size = torch.linalg.slogdet(a)
+        Q, R = torch.linalg.qr(wide)
+        return (torch.linalg.inv(a), torch.linalg.det(a), sign, size, torch.linalg.solve(a, b), torch.linalg.solve(a, v), torch.linalg.solve(sure, b.mT, left=False), lower, torch.linalg.cholesky(sure, upper=True),
+                LU, pivots, P, L, U, torch.linalg.lu_solve(LU, pivots, b), torch.linalg.lu_solve(LU, pivots, b, adjoint=True), torch.cholesky_solve(b, lower), torch.cholesky_inverse(lower),
+                torch.linalg.solve_triangular(lower, b, upper=False), torch.linalg.solve_triangular(lower.mT, b.mT @ lower, upper=True, left=False), Q, R, torch.linalg.qr(wide.mT, mode="complete")[1],
+                torch.linalg.matrix_exp(a * 0.5), torch.linalg.matrix_power(sure, -2), torch.linalg.inv_ex(a)[1], torch.logdet(sure), torch.linalg.matrix_norm(a, 1))
+
+
+def matrices():
+    def values(batch, n):
+        # Far from singular, so that no rounding is made large.
+        a = torch.randn(batch, n, n) + 3 * torch.eye(n)[torch.randperm(n)]
+        return (a, torch.randn(batch, n, 2), torch.randn(batch, n + 2, n), torch.randn(batch, n)), {}
+
+    batch, n = Dim("batch", max=6), Dim("n", max=7)
+    singular = (torch.zeros(2, 4, 4), torch.randn(2, 4, 2), torch.randn(2, 6, 4), torch.randn(2, 4)), {}
+    return Matrices(), [values(3, 4), values(1, 1), values(0, 3), values(6, 7), values(2, 2)], {"dynamic_shapes": ({0: batch, 1: n, 2: n}, {0: batch, 1: n}, {0: batch, 1: n + 2, 2: n}, {0: batch, 1: n}), "refused": [(*values(7, 2), "must be in"), (*values(2, 8), "must be in"), (*singular, "singular")]}
+
+
+class Tuples(nn.Module):
+    """Bits, divisors, slopes, rows that are looked up under a norm, values that occur most."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 3, max_norm=0.7)
+
+    def forward(self, x, i, j):
+        mantissa, exponent = torch.frexp(x)
+        value, place = torch.mode(i, 1)
+        return (mantissa, exponent, torch.gcd(i, j), torch.lcm(i, j), value, self.table(i.abs() % 9), *torch.gradient(x, spacing=0.5), torch.gradient(x, dim=1, edge_order=2)[0], torch.fft.fftshift(x), torch.fft.ifftshift(x, dim=(1,)),
+                torch.gradient(x, spacing=(torch.tensor([0.0, 1.0, 1.5, 4.0, 4.5]),), dim=1)[0], *torch.triu_indices(0, 0), self.table.weight * 1)
+
+
+def tuples():
+    def values(n):
+        x = torch.randn(n, 5) * torch.tensor([1e-40, 1.0, 1e30, 0.0, 3e-5])
+        return (x, torch.randint(-30, 30, (n, 7)), torch.randint(-30, 30, (n, 7))), {}
+
+    n = Dim("n", min=3, max=8)
+    return Tuples(), [values(5), values(3), values(8)], {"dynamic_shapes": ({0: n}, {0: n}, {0: n}), "refused": [(*values(9), "must be in")]}
+
+
+MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, kept, named, nothing, silent, containers, numbers, contexts, zero, broadcast, matrices, tuples)}

@@ -140,7 +140,12 @@ def attempt(model, values, count, say):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             try:
-                torch.export.save(one, folder / "model.pt2")
+                try:
+                    torch.export.save(one, folder / "model.pt2")
+                except ValueError as error:
+                    count["not saved"] += 1
+                    say(f"({dialect}): PyTorch does not save it: {error}")
+                    continue
                 # Some decompositions of older versions compute something else than the operator.
                 with torch.no_grad():
                     torch.manual_seed(1)

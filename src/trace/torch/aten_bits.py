@@ -52,7 +52,7 @@ def _lcm(self, other):
 
 @_aten("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")
 def _native_dropout_backward(grad_output, mask, scale):
-    return grad_output * mask * scale if grad_output.is_floating_point() else (grad_output * mask * scale).to(grad_output.dtype)
+    return grad_output * mask * float(scale)
 
 
 def _within(self, indices):

@@ -20,7 +20,7 @@ def _linspace(start, end, steps, dtype, layout, device, pin_memory):
 def _triangle(row, col, offset, lower, dtype, device):
     places = [[i, j] for i in range(row) for j in range(col) if (j - i <= offset if lower else j - i >= offset)]
     kept = torch.int64 if dtype is None else dtype
-    return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=kept, device=device) if places else torch.empty([2, 0], dtype=kept, device=device)
+    return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=kept, device=device) if places else torch.tensor([[0], [0]], dtype=kept, device=device)[:, :0]
 
 
 @_aten("aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor")

@@ -633,6 +633,8 @@ def _matrix_norm(self, ord, dim, keepdim, dtype):
         return F.norm(x, 2, [rows, columns], keepdim).to(kept)
     if ord in (1, -1, float("inf"), float("-inf")):
         along, across = (rows, columns) if ord in (1, -1) else (columns, rows)
+        if x.shape[across] is 0 and ord > 0:
+            return torch.sum(x, [rows, columns], keepdim).to(kept)
         sums = torch.sum(torch.abs(x), [along], True)
         best = torch.amax(sums, [across], True) if ord > 0 else torch.amin(sums, [across], True)
         return (best if keepdim else torch.ops.aten.squeeze.dims(best, [rows, columns])).to(kept)
