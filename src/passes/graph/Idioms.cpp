@@ -101,6 +101,8 @@ public:
         made = scaledAttention(*node);
       if (!made)
         made = convolutionOfElements(*node);
+      if (!made)
+        made = convolutionOfPhases(*node);
       if (!made || !(made->type() == node->result()->type()))
         continue;
       made->producer()->stackNote = node->stackNote;
@@ -326,18 +328,8 @@ private:
         contiguous(node, call(node, "aten.permute.default", {convolution->value("weight"), order}));
     weight = weight ? call(node, "aten.view.default", {weight, matrix}) : nullptr;
     Value *bias = convolution->has("bias") ? convolution->value("bias") : nullptr;
-    if (weight && bias) {
-      bias = call(node, "aten.unsqueeze.default", {bias, int64_t(1)});
-      bias = bias ? call(node, "aten.expand.default",
-                         {bias, List{Argument(dims.outputChannels), Argument(block)}})
-                  : nullptr;
-      bias = bias ? contiguous(node, bias) : nullptr;
-      bias = bias ? call(node, "aten.view.default",
-                         {bias, List{Argument(dims.outputChannels * block)}})
-                  : nullptr;
-      if (!bias)
-        return nullptr;
-    }
+    if (weight && bias && !(bias = biasOfBlocks(node, bias, dims.outputChannels, block)))
+      return nullptr;
     if (!weight)
       return nullptr;
     Value *made = call(node, "aten.convolution.default",
@@ -347,6 +339,135 @@ private:
     made = made ? call(node, "aten.permute.default", {made, split}) : nullptr;
     made = made ? contiguous(node, made) : nullptr;
     return made ? call(node, "aten.view.default", {made, size}) : nullptr;
+  }
+
+  /// Any other transposed convolution: results a step apart are a phase, and those of all phases at
+  /// one place see the same window of the input, each with its part of the kernel. As a convolution
+  /// with that many times the channels it does not go over zeros between the elements.
+  Value *convolutionOfPhases(Node &node) {
+    if (!node.calls("aten.convolution.default"))
+      return nullptr;
+    auto convolution = callOf(node, registry, program.symbols);
+    if (!convolution || !convolution->flag("transposed"))
+      return nullptr;
+    ConvolutionDims dims = convolutionDims(*convolution);
+    size_t spatial = dims.spatial();
+    constexpr int64_t mostPhases = 16;
+    int64_t phases = 1;
+    std::vector<int64_t> taps, padding, first, places;
+    for (size_t d = 0; d < spatial; ++d) {
+      int64_t step = dims.stride[d], extent = dims.kernel[d];
+      auto from = dims.input[d].constant(), to = dims.output[d].constant();
+      if (!from || !to || *from < 1 || *to < 1 || dims.dilation[d] != 1 || extent < step)
+        return nullptr;
+      phases *= step;
+      // Result y is in phase (y + padding) % step; its window ends at (y + padding) / step.
+      int64_t begin = dims.padding[d] / step, end = (*to - 1 + dims.padding[d]) / step;
+      taps.push_back((extent + step - 1) / step);
+      padding.push_back(taps[d] - 1 - begin);
+      first.push_back(dims.padding[d] - begin * step);
+      places.push_back(*from + 2 * padding[d] - taps[d] + 1);
+      if (padding[d] < 0 || places[d] < end - begin + 1 || phases > mostPhases)
+        return nullptr;
+    }
+    if (dims.groups != 1 || phases == 1 || !dims.outputChannels.constant())
+      return nullptr;
+    Value *weight = weightOfPhases(node, convolution->value("weight"), dims, taps);
+    Value *bias = convolution->has("bias") ? convolution->value("bias") : nullptr;
+    if (weight && bias && !(bias = biasOfBlocks(node, bias, dims.outputChannels, phases)))
+      return nullptr;
+    if (!weight)
+      return nullptr;
+    using List = Argument::List;
+    List ones(spatial, Argument(int64_t(1))), none(spatial, Argument(int64_t(0))),
+        border(padding.begin(), padding.end());
+    Value *made = call(node, "aten.convolution.default",
+                       {convolution->value("input"), weight, bias ? Argument(bias) : Argument(),
+                        ones, border, ones, false, none, int64_t(1)});
+    List apart{Argument(dims.batch), Argument(dims.outputChannels)}, together = apart;
+    List order{Argument(int64_t(0)), Argument(int64_t(1))};
+    for (int64_t step : dims.stride)
+      apart.emplace_back(step);
+    for (size_t d = 0; d < spatial; ++d) {
+      apart.emplace_back(places[d]);
+      order.emplace_back(static_cast<int64_t>(2 + spatial + d));
+      order.emplace_back(static_cast<int64_t>(2 + d));
+      together.emplace_back(places[d] * dims.stride[d]);
+    }
+    made = made ? call(node, "aten.view.default", {made, apart}) : nullptr;
+    made = made ? call(node, "aten.permute.default", {made, order}) : nullptr;
+    made = made ? contiguous(node, made) : nullptr;
+    made = made ? call(node, "aten.view.default", {made, together}) : nullptr;
+    bool isCut = false;
+    for (size_t d = 0; d < spatial && made; ++d) {
+      int64_t end = first[d] + *dims.output[d].constant();
+      if (first[d] == 0 && end == places[d] * dims.stride[d])
+        continue;
+      isCut = true;
+      made = call(node, "aten.slice.Tensor",
+                  {made, static_cast<int64_t>(2 + d), first[d], end, int64_t(1)});
+    }
+    return isCut ? contiguous(node, made) : made;
+  }
+
+  /// Of each output channel and phase the part of the kernel, turned round, over input channels.
+  Value *weightOfPhases(const Node &node, Value *weight, const ConvolutionDims &dims,
+                        const std::vector<int64_t> &taps) {
+    using List = Argument::List;
+    size_t spatial = dims.spatial();
+    const TensorType type = weight->type();
+    KeywordArguments like{{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}};
+    for (size_t d = 0; d < spatial && weight; ++d) {
+      std::vector<Expr> rest = weight->type().shape;
+      rest[2 + d] = taps[d] * dims.stride[d] - dims.kernel[d];
+      if (rest[2 + d].constant() == 0)
+        continue;
+      Value *zeros = call(node, "aten.full.default", {Argument::list(rest), 0.0}, like);
+      weight = zeros ? call(node, "aten.cat.default",
+                            {List{Argument(weight), Argument(zeros)}, static_cast<int64_t>(2 + d)})
+                     : nullptr;
+    }
+    weight = weight ? contiguous(node, weight) : nullptr;
+    List split{Argument(type.shape[0]), Argument(type.shape[1])}, order{Argument(int64_t(1))},
+        size{Argument(type.shape[1])};
+    Expr rows = type.shape[1];
+    for (size_t d = 0; d < spatial; ++d) {
+      split.emplace_back(taps[d]);
+      split.emplace_back(dims.stride[d]);
+      order.emplace_back(static_cast<int64_t>(3 + 2 * d));
+      rows = rows * dims.stride[d];
+    }
+    order.emplace_back(int64_t(0));
+    size = {Argument(rows), Argument(type.shape[0])};
+    for (size_t d = 0; d < spatial; ++d) {
+      order.emplace_back(static_cast<int64_t>(2 + 2 * d));
+      size.emplace_back(taps[d]);
+    }
+    weight = weight ? call(node, "aten.view.default", {weight, split}) : nullptr;
+    for (size_t d = 0; d < spatial && weight; ++d) {
+      if (taps[d] == 1)
+        continue;
+      Value *turned = call(node, "aten.arange.start_step", {taps[d] - 1, int64_t(-1), int64_t(-1)},
+                           {{"dtype", Argument(DataType::Int64)}, {"device", Argument(type.device)}});
+      weight = turned ? call(node, "aten.index_select.default",
+                             {weight, static_cast<int64_t>(2 + 2 * d), turned})
+                      : nullptr;
+    }
+    weight = weight ? call(node, "aten.permute.default", {weight, order}) : nullptr;
+    weight = weight ? contiguous(node, weight) : nullptr;
+    return weight ? call(node, "aten.view.default", {weight, size}) : nullptr;
+  }
+
+  /// Each channel's `block` times.
+  Value *biasOfBlocks(const Node &node, Value *bias, const Expr &channels, int64_t block) {
+    using List = Argument::List;
+    bias = call(node, "aten.unsqueeze.default", {bias, int64_t(1)});
+    bias = bias ? call(node, "aten.expand.default",
+                       {bias, List{Argument(channels), Argument(block)}})
+                : nullptr;
+    bias = bias ? contiguous(node, bias) : nullptr;
+    return bias ? call(node, "aten.view.default", {bias, List{Argument(channels * block)}})
+                : nullptr;
   }
 
   Value *contiguous(const Node &node, Value *value) {
