@@ -105,6 +105,8 @@ Val Emitter::emitAtomicMin(Bound &args) { return atomicExtreme(*this, args, fals
 static Val plainAtomic(Emitter &e, Bound &args, tt::RMWOp op, const char *name) {
   AtomicOptions options = atomicOptions(e, args[3], args[4]);
   prepareAtomic(e, args[0], args[1], args[2], name);
+  if (args[1].type.isFloating())
+    e.fail(std::string("'tl.atomic_") + name + "' takes integers, got " + toString(args[1].type));
   return atomic(e, op, args[0], args[1], args[2], options);
 }
 Val Emitter::emitAtomicAnd(Bound &args) { return plainAtomic(*this, args, tt::RMWOp::AND, "and"); }

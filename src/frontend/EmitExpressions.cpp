@@ -293,7 +293,9 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
   int64_t axis = 0;
   for (const syntax::Expr *part : parts) {
     auto *slice = syntax::as<syntax::Slice>(part);
-    bool whole = slice && !slice->lower && !slice->upper && !slice->step;
+    auto isLeftOut = [&](const auto &bound) { return !bound || expression(*bound).isNone(); };
+    bool whole =
+        slice && isLeftOut(slice->lower) && isLeftOut(slice->upper) && isLeftOut(slice->step);
     if (!whole && (slice || !expression(*part).isNone()) && !object.type.isTile() &&
         object.type.pointer)
       failAt(part->range, "a pointer cannot be indexed; add the index: tl.load(pointer + index)");

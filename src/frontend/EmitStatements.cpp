@@ -150,9 +150,9 @@ Emitter::Flow Emitter::statement(const syntax::Stmt &statement, const Statements
   }
   case syntax::StmtKind::Assign: {
     const auto &assignment = static_cast<const syntax::Assign &>(statement);
-    Val value = settled(expression(*assignment.value));
+    Val value = expression(*assignment.value);
     for (const auto &target : assignment.targets)
-      assign(*target, value);
+      assign(*target, settledFor(*target, value));
     return {};
   }
   case syntax::StmtKind::AnnAssign:
@@ -243,8 +243,12 @@ static bool namesConstexpr(const syntax::Expr *annotation) {
 }
 
 void Emitter::annotatedAssign(const syntax::AnnAssign &assignment) {
-  if (!assignment.value)
+  auto *declared = syntax::as<syntax::Name>(assignment.target.get());
+  if (!assignment.value) {
+    if (declared && namesConstexpr(assignment.annotation.get()))
+      frame->constants.insert(declared->id);
     return;
+  }
   Val value = expression(*assignment.value);
   // The annotation keeps constants as they are; a value of the kernel stays one, as in Triton.
   if (!namesConstexpr(assignment.annotation.get()))
@@ -281,6 +285,20 @@ Val Emitter::settled(const Val &value) {
     return value;
   Val out = toTensor(value);
   out.range = value.range;
+  return out;
+}
+
+Val Emitter::settledFor(const syntax::Expr &target, const Val &value) {
+  auto *name = syntax::as<syntax::Name>(&target);
+  if (name && frame->constants.contains(name->id))
+    return value;
+  auto *tuple = syntax::as<syntax::Tuple>(&target);
+  if (!tuple || !value.isTuple() || isAggregate(value) ||
+      tuple->elts.size() != value.elements.size())
+    return settled(value);
+  Val out = value;
+  for (size_t i = 0; i < out.elements.size(); ++i)
+    out.elements[i] = settledFor(*tuple->elts[i], out.elements[i]);
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 namespace pellucid::frontend {
 
@@ -140,7 +141,8 @@ struct Frame {
   std::map<std::string, Val> arguments; ///< the names at the start; empty for the kernel itself
   Frame *caller = nullptr;
   SourceRange callSite;
-  std::string constructs; ///< the name of what a constructor of an aggregate is making
+  std::set<std::string> constants; ///< names that a bare `name: tl.constexpr` declared
+  std::string constructs;          ///< the name of what a constructor of an aggregate is making
   bool isKernel = false;
   bool isStandard = false; ///< of StandardLibrary.cpp: places inside it mean nothing to the user
 };
@@ -178,6 +180,8 @@ public:
   void assign(const syntax::Expr &target, Val value);
   /// What a name is after `name = value`: a number becomes a value of the kernel, as in Triton.
   Val settled(const Val &value);
+  /// The same, but for names that a bare `name: tl.constexpr` declared, which keep constants.
+  Val settledFor(const syntax::Expr &target, const Val &value);
   /// At the stop point: prints of all variables that have values there.
   void stopBefore(const syntax::Stmt &statement);
   void printVariable(const std::string &name, const Val &value);

@@ -3,11 +3,11 @@
 """`launch --sanitize` names writes that depend on lanes which a masked load leaves undefined: undefined_lanes_test.py PROGRAM. Standard library only."""
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 PROGRAM = os.path.abspath(sys.argv[1])
 KERNELS = '''import triton
 import triton.language as tl
@@ -80,17 +80,26 @@ def in_place(x, out, n, BLOCK: tl.constexpr):
     tl.store(out + i, tl.load(out + i) * 2)
     tl.store(out, tl.load(out) + tl.sum(tl.load(x + i, mask=i < n, other=0)) + tl.load(x + 7, mask=n > 7) * 0)
 '''
+
+
+def npy(path, numbers):
+    """A file of float32 as numpy writes it."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(numbers)},), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(numbers)}f", *numbers))
+
+
 # the kernel, what it says at n = 5 (None: nothing), the notes' lines
 CASES = [
-    ("sum_without_other", "kernels.py:9:5: error: kernel 'sum_without_other' what is written to byte 0 of 'out' depends on lanes", [8]),
+    ("sum_without_other", "kernels.py:9:5: error: kernel 'sum_without_other' writes to element 0 of 'out' what depends on lanes", [8]),
     ("sum_with_other", None, []),
     ("sum_with_where", None, []),
     ("copy_under_the_mask", None, []),
-    ("copy_beyond_the_mask", "what is written to byte 20 of 'out' depends on lanes", [36]),
-    ("smallest", "what is written to byte 0 of 'out' depends on lanes", [42]),
-    ("second_of_two", "what is written to byte 0 of 'out' depends on lanes", [49]),
-    ("decides", "what is written to byte", [56]),
-    ("address", "this depends on lanes that a masked load without 'other' leaves undefined; were they other than 0: writes element", [64]),
+    ("copy_beyond_the_mask", "writes to element 5 of 'out' what depends on lanes", [36]),
+    ("smallest", "writes to element 0 of 'out' what depends on lanes", [42]),
+    ("second_of_two", "writes to element 0 of 'out' what depends on lanes", [49]),
+    ("decides", "writes to element 0 of 'out' what depends on lanes", [56]),
+    ("address", "kernel 'address' depends on lanes that a masked load without 'other' leaves undefined; were they other than 0: writes element", [64]),
     ("in_place", None, []),
 ]
 
@@ -99,11 +108,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "kernels.py")
         path.write_text(KERNELS)
+        x, out = pathlib.Path(folder, "x.npy"), pathlib.Path(folder, "out.npy")
+        npy(x, [i / 4 - 1 for i in range(8)])
+        npy(out, [1.0] * 16)
         lines = KERNELS.splitlines()
         for kernel, expected, notes in CASES:
             for n in (5, 8):
                 command = [PROGRAM, "launch", f"{path}:{kernel}", "--grid", "1", "--arg", f"n={n}", "--arg", "BLOCK=8", "--sanitize"]
-                command += ["--arg", "x=f32[8]", "--arg", "out=f32[16]"]
+                command += ["--arg", f"x=@{x}", "--arg", f"out=@{out}"]
                 done = subprocess.run(command, capture_output=True, text=True)
                 if n == 8 and kernel != "second_of_two" or expected is None:
                     assert done.returncode == 0, f"{kernel}, n = {n}: {done.stderr}"

@@ -57,14 +57,6 @@ std::string Memory::describe(const Access &access) const {
   return place + ", which has " + std::to_string(behind / access.bytes) + " elements";
 }
 
-std::string Memory::placeOf(uint64_t address) const {
-  for (size_t region = 0; region < regions.size(); ++region)
-    if (holds(static_cast<int>(region), address, 1))
-      return "byte " + std::to_string(address - reinterpret_cast<uint64_t>(regions[region].base)) +
-             " of '" + regions[region].name + "'";
-  return "memory of no array of the launch";
-}
-
 std::string Memory::pointerText(const Element &pointer, unsigned bytes) const {
   if (pointer.origin < 0) {
     char address[32];

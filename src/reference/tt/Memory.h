@@ -33,9 +33,6 @@ public:
   /// "element 12 of 'x', which has 8 elements".
   std::string describe(const Access &access) const;
 
-  /// "byte 12 of 'x'", by the region that holds the address.
-  std::string placeOf(uint64_t address) const;
-
   uint64_t read(const Access &access) const;
   void write(const Access &access, uint64_t bits);
 

@@ -31,19 +31,19 @@ uint64_t LaneProbe::laneOf(Operation &load, Type elementType) {
 }
 
 void LaneProbe::onWrite(Operation &op, const Access &access, uint64_t bits) {
-  Write write{&op, access.address, bits};
   if (!expected) {
-    writes.push_back(write);
+    writes.push_back({&op, access, bits});
     return;
   }
-  if (next == expected->size() || (*expected)[next] != write)
-    throw Differs{&op, access.address};
+  const Write *same = next < expected->size() ? &(*expected)[next] : nullptr;
+  if (!same || same->op != &op || same->access.address != access.address || same->bits != bits)
+    throw Differs{&op, access};
   ++next;
 }
 
 void LaneProbe::finish() const {
   if (expected && next < expected->size())
-    throw Differs{(*expected)[next].op, (*expected)[next].address};
+    throw Differs{(*expected)[next].op, (*expected)[next].access};
 }
 
 bool mayLeaveLanesUndefined(ModuleOp module) {
@@ -108,7 +108,7 @@ public:
 
 private:
   std::optional<Diagnostic> repeat(LaneProbe::Fill fill, Operation *only) {
-    const std::string why = " depends on lanes that a masked load without 'other' leaves undefined";
+    const std::string why = " lanes that a masked load without 'other' leaves undefined";
     before.restore();
     Diagnostics own;
     std::string ignored;
@@ -119,16 +119,17 @@ private:
       for (const Diagnostic &diagnostic : own.all())
         if (diagnostic.severity == Severity::Error)
           return Diagnostic(Severity::Error, diagnostic.location,
-                            "this" + why + "; were they other than 0: " + diagnostic.message);
+                            "depends on" + why + "; were they other than 0: " + diagnostic.message);
       return std::nullopt;
     };
     try {
       machine.run(kernel, arguments);
       probe.finish();
     } catch (const LaneProbe::Differs &write) {
+      std::string place = machine.memory.describe(write.access);
       return Diagnostic(Severity::Error, machine.locate(*write.op),
-                        "what is written to " + machine.memory.placeOf(write.address) + why +
-                            ", in " + machine.programText());
+                        "writes to " + place.substr(0, place.find(", which")) + " what depends on" +
+                            why + ", in " + machine.programText());
     } catch (const Stopped &) {
     }
     return whatElse();

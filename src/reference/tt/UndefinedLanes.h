@@ -17,13 +17,13 @@ public:
   enum class Fill : uint8_t { Zero, Large, Negative };
   struct Write {
     mlir::Operation *op;
-    uint64_t address, bits;
-    bool operator==(const Write &) const = default;
+    Access access;
+    uint64_t bits;
   };
   /// Thrown at the first write that the first run did not make so.
   struct Differs {
     mlir::Operation *op;
-    uint64_t address;
+    Access access;
   };
 
   /// The first run: undefined lanes are 0, writes are kept.

@@ -47,6 +47,7 @@ class Programs(unittest.TestCase):
                 "TypeError: 'float' object cannot be interpreted as an integer: 'whole' of 'annotated' is int64 by its annotation, got 2.5",
                 "block of 4",
                 "a-b!",
+                "[2, 2, 2, 2, 2, 2, 2, 2, 0, 0]",
             ],
         )
 

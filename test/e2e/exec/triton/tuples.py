@@ -74,6 +74,21 @@ def says(target, N: tl.constexpr):
     tl.store(target, N)
 
 
+@triton.jit
+def bare_annotations(target, shape: tl.constexpr):
+    rows: tl.constexpr
+    columns: tl.constexpr
+    rows, columns = shape
+    half: tl.constexpr
+    half = rows // 2
+    x = tl.full((rows, columns), half, tl.int32)
+    line = tl.arange(0, rows * columns)
+    tl.static_assert(line[None, None:].shape == [1, rows * columns])
+    tl.static_assert(line[None, ::None, None].shape == [1, rows * columns, 1])
+    tl.static_assert(tl.full([], 1, tl.int32)[None, None].shape == [1, 1])
+    tl.store(target + line, tl.reshape(x, (rows * columns,)))
+
+
 for count, n in ((1, 5), (3, 300), (2, 1)):
     sources = tuple(torch.randn(n, device="cuda") for _ in range(count))
     target = torch.empty(n, device="cuda")
@@ -108,3 +123,6 @@ try:
 except TypeError as error:
     print("TypeError:", error)
 says[(1,)](target, N=4)
+target = torch.zeros(10, device="cuda", dtype=torch.int32)
+bare_annotations[(1,)](target, (4, 2))
+print(target.tolist())
