@@ -3,6 +3,7 @@
 #include "host/RegularExpression.h"
 
 #include "host/Budget.h"
+#include "host/Letters.h"
 #include "host/RegularExpressionProgram.h"
 #include "host/Text.h"
 
@@ -18,35 +19,32 @@ static bool isAsciiWord(uint32_t c) {
   return isAsciiLetter(c) || c == '_' || (c >= '0' && c <= '9');
 }
 
-/// str.isspace(), which \s asks.
-static bool isUnicodeSpace(uint32_t c) {
-  static const uint32_t others[] = {0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000};
-  return (c < 128 && isSpace(static_cast<char>(c))) || (c >= 0x2000 && c <= 0x200a) ||
-         std::find(std::begin(others), std::end(others), c) != std::end(others);
-}
-
-[[noreturn]] static void refuseCharacter(uint32_t c, const char *what) {
-  throw PatternLimit(std::string(what) + " of '" + encodeCodePoint(c) +
-                     "' is not supported in patterns; use re.ASCII, or ASCII text");
-}
-
 bool isWordCharacter(uint32_t c, bool isAscii) {
-  if (c >= 128 && !isAscii)
-    refuseCharacter(c, "the category");
-  return isAsciiWord(c);
+  return isAsciiWord(c) || (c >= 128 && !isAscii && (letterKind(c) & Alnum));
 }
 
 static bool isInCategory(uint32_t c, char category, bool isAscii) {
   switch (category | 32) {
   case 's':
-    return isAscii ? c == ' ' || (c >= '\t' && c <= '\r') : isUnicodeSpace(c);
+    return isAscii ? c == ' ' || (c >= '\t' && c <= '\r') : (letterKind(c) & Space) != 0;
   case 'w':
     return isWordCharacter(c, isAscii);
   default:
-    if (c >= 128 && !isAscii)
-      refuseCharacter(c, "the category");
-    return c >= '0' && c <= '9';
+    return (c >= '0' && c <= '9') || (c >= 128 && !isAscii && (letterKind(c) & Decimal));
   }
+}
+
+/// What re takes for the same letter where case does not count.
+static std::vector<uint32_t> otherCases(uint32_t c) {
+  std::vector<uint32_t> out;
+  auto add = [&](const std::string &text) {
+    if (codePointLength(text, 0) == text.size())
+      out.push_back(decodeCodePoint(text));
+  };
+  add(inCase(c, Case::Lower));
+  add(inCase(c, Case::Upper));
+  add(inCase(decodeCodePoint(inCase(c, Case::Upper)), Case::Lower));
+  return out;
 }
 
 bool CharacterSet::contains(uint32_t c) const {
@@ -55,12 +53,11 @@ bool CharacterSet::contains(uint32_t c) const {
                        [x](const auto &range) { return range.first <= x && x <= range.second; });
   };
   bool found = isListed(c);
-  // Other letters have other cases, and some of them are cases of ASCII's.
-  if (!found && ignoresCase && !ranges.empty()) {
-    if (c >= 128 && !isAscii)
-      refuseCharacter(c, "the case");
+  if (!found && ignoresCase && !ranges.empty() && isAscii)
     found = isAsciiLetter(c) && isListed(c ^ 32);
-  }
+  else if (!found && ignoresCase && !ranges.empty())
+    for (uint32_t other : otherCases(c))
+      found |= isListed(other);
   for (size_t i = 0; !found && i < categories.size(); ++i)
     found = isInCategory(c, categories[i], isAscii) == (categories[i] >= 'a');
   return found != isNegated;
@@ -454,9 +451,11 @@ private:
     Budget::pay(static_cast<uint64_t>(to - from) / 8);
     for (int64_t k = 0; k < to - from; ++k) {
       uint32_t a = at(from + k), b = at(position + k);
-      if (a != b && i.flag && (a >= 128 || b >= 128))
-        refuseCharacter(a >= 128 ? a : b, "the case");
-      if (a != b && !(i.flag && isAsciiLetter(a) && (a ^ 32) == b))
+      auto isCaseOf = [&] {
+        std::vector<uint32_t> others = otherCases(a);
+        return std::find(others.begin(), others.end(), b) != others.end();
+      };
+      if (a != b && !(i.flag && isCaseOf()))
         return false;
     }
     position += to - from;

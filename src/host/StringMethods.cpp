@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/InterpreterState.h"
+#include "host/Letters.h"
 #include "host/Text.h"
+#include "syntax/Unicode.h"
 
 #include <algorithm>
 
@@ -316,7 +318,8 @@ private:
 // -------------------------------------------------------------------------------------------------------
 
 bool inSet(std::string_view chars, std::string_view c) {
-  return chars.empty() ? c.size() == 1 && isSpace(c[0]) : chars.find(c) != std::string_view::npos;
+  return chars.empty() ? (letterKind(decodeCodePoint(c)) & Space) != 0
+                       : chars.find(c) != std::string_view::npos;
 }
 
 Value strip(Interpreter &interpreter, Bound &a, bool left, bool right) {
@@ -330,25 +333,31 @@ Value strip(Interpreter &interpreter, Bound &a, bool left, bool right) {
   return Value(joinCodePoints(points, first, last));
 }
 
+/// Bytes of the space at `at`; 0 where there is none.
+size_t spaceAt(std::string_view text, size_t at) {
+  if ((text[at] & 0x80) == 0)
+    return isSpace(text[at]);
+  return letterKind(decodeCodePoint(text.substr(at))) & Space ? codePointLength(text, at) : 0;
+}
+
 List splitSpaces(const std::string &text, int64_t limit) {
   List out;
   size_t i = 0;
   while (true) {
-    while (i < text.size() && isSpace(text[i]))
-      ++i;
+    while (i < text.size() && spaceAt(text, i))
+      i += spaceAt(text, i);
     if (i == text.size())
       return out;
-    if (limit >= 0 && static_cast<int64_t>(out.size()) == limit) {
-      size_t end = text.size();
-      while (end > i && isSpace(text[end - 1]))
-        --end;
-      out.emplace_back(text.substr(i, end - i));
-      return out;
+    size_t begin = i, end = i;
+    bool isRest = limit >= 0 && static_cast<int64_t>(out.size()) == limit;
+    while (i < text.size() && (isRest || !spaceAt(text, i))) {
+      size_t space = spaceAt(text, i);
+      i += space ? space : codePointLength(text, i);
+      end = space ? end : i;
     }
-    size_t begin = i;
-    while (i < text.size() && !isSpace(text[i]))
-      ++i;
-    out.emplace_back(text.substr(begin, i - begin));
+    out.emplace_back(text.substr(begin, end - begin));
+    if (isRest)
+      return out;
   }
 }
 
@@ -518,18 +527,6 @@ Value splitLines(Interpreter &interpreter, Bound &a) {
   return Value::list(std::move(out));
 }
 
-Value titleCase(const std::string &text, bool everyWord) {
-  std::string out = lowerCase(text);
-  bool start = true;
-  for (char &c : out) {
-    bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
-    if (letter && start)
-      c = upperCase(std::string(1, c))[0];
-    start = everyWord && !letter;
-  }
-  return Value(out);
-}
-
 void checkFill(Interpreter &interpreter, const std::string &fill) {
   if (codePointCount(fill) != 1)
     interpreter.raise("TypeError", "The fill character must be exactly one character long");
@@ -570,10 +567,35 @@ Value zeroFill(Interpreter &interpreter, Bound &a) {
 }
 
 /// Every character satisfies `test`, and there is one.
-template <typename Test> Value every(const std::string &text, Test test) {
-  return Value(!text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return test(static_cast<unsigned char>(c)) != 0;
-  }));
+/// Whether all letters are of one of the kinds, and there is one.
+Value every(const std::string &text, uint16_t kinds) {
+  for (size_t i = 0; i < text.size(); i += codePointLength(text, i))
+    if (!(letterKind(decodeCodePoint(std::string_view(text).substr(i))) & kinds))
+      return Value(false);
+  return Value(!text.empty());
+}
+
+/// Whether all letters that have a case have this one, and there is one.
+Value everyCase(const std::string &text, uint16_t wanted) {
+  bool any = false;
+  for (size_t i = 0; i < text.size(); i += codePointLength(text, i)) {
+    uint16_t kind = letterKind(decodeCodePoint(std::string_view(text).substr(i)));
+    if (kind & Cased & ~wanted)
+      return Value(false);
+    any |= (kind & wanted) != 0;
+  }
+  return Value(any);
+}
+
+Value isIdentifier(const std::string &text) {
+  for (size_t i = 0; i < text.size();) {
+    size_t length = 0;
+    char32_t point = syntax::decodeUtf8(std::string_view(text).substr(i), length, true);
+    if (!(i ? syntax::isIdentifierContinue(point) : syntax::isIdentifierStart(point)))
+      return Value(false);
+    i += length;
+  }
+  return Value(!text.empty());
 }
 
 } // namespace
@@ -615,9 +637,11 @@ void addStringMethods(Interpreter &interpreter) {
   add("count", "self, sub, start=None, end=None", countParts);
   add("upper", "self", [](Interpreter &, Bound &a) { return Value(upperCase(a[0].str())); });
   add("lower", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });
-  add("casefold", "self", [](Interpreter &, Bound &a) { return Value(lowerCase(a[0].str())); });
-  add("capitalize", "self", [](Interpreter &, Bound &a) { return titleCase(a[0].str(), false); });
-  add("title", "self", [](Interpreter &, Bound &a) { return titleCase(a[0].str(), true); });
+  add("casefold", "self",
+      [](Interpreter &, Bound &a) { return Value(inCase(a[0].str(), Case::Fold)); });
+  add("capitalize", "self",
+      [](Interpreter &, Bound &a) { return Value(titleCase(a[0].str(), false)); });
+  add("title", "self", [](Interpreter &, Bound &a) { return Value(titleCase(a[0].str(), true)); });
   add("ljust", "self, width, fillchar=None",
       [](Interpreter &i, Bound &a) { return justify(i, a, '<'); });
   add("rjust", "self, width, fillchar=None",
@@ -632,35 +656,18 @@ void addStringMethods(Interpreter &interpreter) {
     const std::string &p = i.toStr(a[1], "the suffix"), &text = a[0].str();
     return !p.empty() && text.ends_with(p) ? Value(text.substr(0, text.size() - p.size())) : a[0];
   });
-  add("isdecimal", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return std::isdigit(c); });
-  });
-  add("isdigit", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return std::isdigit(c); });
-  });
-  add("isnumeric", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return std::isdigit(c); });
-  });
-  add("isalpha", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return std::isalpha(c); });
-  });
-  add("isalnum", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return std::isalnum(c); });
-  });
-  add("isspace", "self", [](Interpreter &, Bound &a) {
-    return every(a[0].str(), [](int c) { return isSpace(static_cast<char>(c)); });
-  });
-  add("isidentifier", "self", [](Interpreter &, Bound &a) {
-    const std::string &t = a[0].str();
-    Value word = every(t, [](int c) { return std::isalnum(c) || c == '_'; });
-    return Value(word.boolean() && !std::isdigit(static_cast<unsigned char>(t[0])));
-  });
-  add("isupper", "self", [](Interpreter &, Bound &a) {
-    return Value(upperCase(a[0].str()) == a[0].str() && lowerCase(a[0].str()) != a[0].str());
-  });
-  add("islower", "self", [](Interpreter &, Bound &a) {
-    return Value(lowerCase(a[0].str()) == a[0].str() && upperCase(a[0].str()) != a[0].str());
-  });
+  static const std::pair<const char *, uint16_t> kinds[] = {
+      {"isdecimal", Decimal},
+      {"isdigit", Digit | Decimal},
+      {"isnumeric", Numeric | Digit | Decimal},
+      {"isalpha", Alpha},
+      {"isalnum", Alnum},
+      {"isspace", Space}};
+  for (auto [name, kind] : kinds)
+    add(name, "self", [kind = kind](Interpreter &, Bound &a) { return every(a[0].str(), kind); });
+  add("isidentifier", "self", [](Interpreter &, Bound &a) { return isIdentifier(a[0].str()); });
+  add("isupper", "self", [](Interpreter &, Bound &a) { return everyCase(a[0].str(), Upper); });
+  add("islower", "self", [](Interpreter &, Bound &a) { return everyCase(a[0].str(), Lower); });
   m.set("format", nativeRaw("str.format", [](Interpreter &i, CallArgs args) {
           Value self = args.positional.at(0);
           args.positional.erase(args.positional.begin());

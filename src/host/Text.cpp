@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/Text.h"
 
+#include "host/Letters.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -56,23 +58,8 @@ uint32_t decodeCodePoint(std::string_view text) {
   return point;
 }
 
-/// In UTF-8 the letters U+00C0..U+00FE are 0xC3 and a byte whose bit 5 is the case; U+00D7, U+00F7
-/// (times, division) and the sharp s have none.
-static std::string changeCase(std::string_view text, bool upper) {
-  std::string out(text);
-  for (size_t i = 0; i < out.size(); ++i) {
-    auto c = static_cast<unsigned char>(out[i]);
-    bool latin = i > 0 && static_cast<unsigned char>(out[i - 1]) == 0xc3;
-    bool isUpper = latin ? c >= 0x80 && c <= 0x9e && c != 0x97 : c >= 'A' && c <= 'Z';
-    bool isLower = latin ? c >= 0xa0 && c <= 0xbe && c != 0xb7 : c >= 'a' && c <= 'z';
-    if (upper ? isLower : isUpper)
-      out[i] = static_cast<char>(c ^ 0x20);
-  }
-  return out;
-}
-
-std::string upperCase(std::string_view text) { return changeCase(text, true); }
-std::string lowerCase(std::string_view text) { return changeCase(text, false); }
+std::string upperCase(std::string_view text) { return inCase(text, Case::Upper); }
+std::string lowerCase(std::string_view text) { return inCase(text, Case::Lower); }
 
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
 

@@ -20,7 +20,7 @@ std::string encodeCodePoint(uint32_t point);
 uint32_t decodeCodePoint(std::string_view text);
 /// A code point as Python escapes it: `\xe9`, `\u20ac`, `\U0001f600`.
 std::string escapedCodePoint(uint32_t point);
-/// Latin letters up to U+00FE; others stay.
+/// str.upper() and str.lower().
 std::string upperCase(std::string_view text);
 std::string lowerCase(std::string_view text);
 bool isSpace(char c);

@@ -3,8 +3,10 @@
 #include "host/ValueMethods.h"
 
 #include "host/InterpreterState.h"
+#include "host/Letters.h"
 #include "host/Objects.h"
 #include "host/Text.h"
+#include "syntax/Unicode.h"
 
 #include <algorithm>
 #include <bit>
@@ -123,15 +125,23 @@ Value expandedTabs(Interpreter &interpreter, Bound &a) {
 }
 
 bool isPrintable(const std::string &text) {
-  return std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  for (size_t i = 0; i < text.size();) {
+    size_t length = 0;
+    if (!syntax::isPrintable(syntax::decodeUtf8(std::string_view(text).substr(i), length, true)))
+      return false;
+    i += length;
+  }
+  return true;
 }
 
 Value swappedCase(Interpreter &interpreter, Bound &a) {
   std::string out;
   for (const Value &letter : interpreter.iterate(a[0])) {
-    std::string upper = upperCase(letter.str());
-    out += upper == letter.str() ? lowerCase(letter.str()) : upper;
+    uint32_t point = decodeCodePoint(letter.str());
+    uint16_t kind = letterKind(point);
+    out += kind & Upper   ? inCase(point, Case::Lower)
+           : kind & Lower ? inCase(point, Case::Upper)
+                          : letter.str();
   }
   return textOf([&] { return out; });
 }
@@ -140,11 +150,10 @@ Value swappedCase(Interpreter &interpreter, Bound &a) {
 bool isTitle(Interpreter &interpreter, const Value &text) {
   bool follows = false, any = false;
   for (const Value &letter : interpreter.iterate(text)) {
-    bool isUpper = lowerCase(letter.str()) != letter.str(),
-         isLower = upperCase(letter.str()) != letter.str();
-    if ((isUpper && follows) || (isLower && !follows))
+    uint16_t kind = letterKind(decodeCodePoint(letter.str()));
+    if (((kind & (Upper | Title)) && follows) || ((kind & Lower) && !follows))
       return false;
-    follows = isUpper || isLower;
+    follows = (kind & Cased) != 0;
     any |= follows;
   }
   return any;

@@ -4,7 +4,9 @@
 #include "host/FloatText.h"
 #include "host/Interpreter.h"
 #include "host/Objects.h"
+#include "host/Text.h"
 #include "support/Stack.h"
+#include "syntax/Unicode.h"
 
 #include <algorithm>
 
@@ -26,7 +28,17 @@ static std::string quote(const std::string &text) {
   bool useDouble = text.find('\'') != std::string::npos && text.find('"') == std::string::npos;
   char mark = useDouble ? '"' : '\'';
   std::string out(1, mark);
-  for (unsigned char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x80) {
+      size_t length = 0;
+      char32_t point = syntax::decodeUtf8(std::string_view(text).substr(i), length, true);
+      bool isWhole = point != syntax::InvalidCodePoint;
+      out += !isWhole || syntax::isPrintable(point) ? text.substr(i, length ? length : 1)
+                                                    : escapedCodePoint(point);
+      i += (length ? length : 1) - 1;
+      continue;
+    }
     if (c == static_cast<unsigned char>(mark) || c == '\\')
       (out += '\\') += static_cast<char>(c);
     else if (c == '\n')

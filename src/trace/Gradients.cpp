@@ -2,10 +2,12 @@
 // Edges, views and writes of reverse mode.
 #include "trace/Gradients.h"
 
+#include "graph/FakeRules.h"
 #include "trace/Derivatives.h"
 #include "trace/TensorCalls.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace pellucid::trace {
 
@@ -132,6 +134,31 @@ h::Value ownCopy(h::Interpreter &interpreter, TensorObject &gradient) {
   return tensorValue(tracer, tracer.wrap(value));
 }
 
+/// A gradient of a leaf's own has the order of its memory, where that is dense.
+static h::Value inOrderOf(h::Interpreter &interpreter, const TensorObject &leaf,
+                          TensorObject &gradient) {
+  Tracer &tracer = leaf.tracer;
+  const TensorType &type = leaf.tensor.type;
+  if (type.isContiguous(tracer.symbols()) || gradient.tensor.type.shape != type.shape ||
+      preservedStrides(type, tracer.symbols()) != type.strides)
+    return ownCopy(interpreter, gradient);
+  std::vector<size_t> order(type.rank());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return type.strides[a].constantOr(0) > type.strides[b].constantOr(0);
+  });
+  h::List toMemory, back(type.rank());
+  for (size_t i = 0; i < order.size(); ++i) {
+    toMemory.emplace_back(static_cast<int64_t>(order[i]));
+    back[order[i]] = h::Value(static_cast<int64_t>(i));
+  }
+  h::Value laid = callAten(tracer, interpreter, "permute",
+                           argsOf({selfOf(gradient), h::Value::list(std::move(toMemory))}));
+  laid = callAten(tracer, interpreter, "clone",
+                  argsOf({laid}, {{"memory_format", h::Value("contiguous_format")}}));
+  return callAten(tracer, interpreter, "permute", argsOf({laid, h::Value::list(std::move(back))}));
+}
+
 /// A gradient lies where its leaf does.
 void placeBeside(const h::Value &gradient, const TensorObject &leaf, bool isOwn) {
   auto *tensor = gradient.as<TensorObject>();
@@ -150,7 +177,7 @@ void accumulateGradient(h::Interpreter &interpreter, TensorObject &leaf, const h
   autograd::Meta &meta = metaOf(leaf);
   bool recorded = isNoted(leaf.tracer);
   if (meta.grad.isNone()) {
-    meta.grad = recorded ? gradient : ownCopy(interpreter, *given);
+    meta.grad = recorded ? gradient : inOrderOf(interpreter, leaf, *given);
     placeBeside(meta.grad, leaf, !recorded);
   } else if (recorded)
     meta.grad = interpreter.binary(h::BinaryOp::Add, meta.grad, gradient);
