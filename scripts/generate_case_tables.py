@@ -63,7 +63,7 @@ def main():
         else:
             runs.append([point, [value], point])
     print("/// From here to the next row's begin: bits of Letter, those of every second code point by themselves.")
-    table("kinds", "Kind", [f"{{{p:#x}, {v[0]:#x}, {v[-1]:#x}}}" for p, v, _ in runs])
+    table("kinds", "KindRow", [f"{{{p:#x}, {v[0]:#x}, {v[-1]:#x}}}" for p, v, _ in runs])
     changes = {"lower": str.lower, "upper": str.upper, "title": str.title, "fold": str.casefold}
     long = []
     for name, change in changes.items():

@@ -10,7 +10,7 @@ namespace pellucid::host {
 
 namespace {
 
-struct Kind {
+struct KindRow {
   uint32_t first;
   uint16_t even, odd; ///< counted from `first`
 };
@@ -91,9 +91,10 @@ std::string smallAt(std::string_view text, size_t at, uint32_t point) {
 uint16_t letterKind(uint32_t point) {
   if (point < 0x80)
     return asciiKind(point);
-  const Kind *after = std::upper_bound(std::begin(kinds), std::end(kinds), point,
-                                       [](uint32_t p, const Kind &kind) { return p < kind.first; });
-  const Kind &found = *std::prev(after);
+  const KindRow *after =
+      std::upper_bound(std::begin(kinds), std::end(kinds), point,
+                       [](uint32_t p, const KindRow &kind) { return p < kind.first; });
+  const KindRow &found = *std::prev(after);
   return (point - found.first) % 2 ? found.odd : found.even;
 }
 
