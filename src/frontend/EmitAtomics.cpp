@@ -105,8 +105,9 @@ Val Emitter::emitAtomicMin(Bound &args) { return atomicExtreme(*this, args, fals
 static Val plainAtomic(Emitter &e, Bound &args, tt::RMWOp op, const char *name) {
   AtomicOptions options = atomicOptions(e, args[3], args[4]);
   prepareAtomic(e, args[0], args[1], args[2], name);
-  if (args[1].type.isFloating())
-    e.fail(std::string("'tl.atomic_") + name + "' takes integers, got " + toString(args[1].type));
+  if (op != tt::RMWOp::XCHG && isFloat(args[0].type.element))
+    e.fail(std::string("'tl.atomic_") + name + "' takes pointers to integers, got " +
+           toString(args[0].type));
   return atomic(e, op, args[0], args[1], args[2], options);
 }
 Val Emitter::emitAtomicAnd(Bound &args) { return plainAtomic(*this, args, tt::RMWOp::AND, "and"); }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:5: 'tl.atomic_and' takes integers, got <[64], fp32>
+# error: 13:5: 'tl.atomic_and' takes pointers to integers, got <[64], pointer<fp32>>
 import triton
 import triton.language as tl
 
