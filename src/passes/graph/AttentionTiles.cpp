@@ -97,7 +97,8 @@ AttentionTiles gpuTiles(const AttentionSpec &spec, int64_t width) {
     return row->masked;
   // Two blocks of 64 rows beside each other lose less to a causal mask than one of 128.
   constexpr int64_t widthOfTwo = 128;
-  bool isWhole = (!spec.causal || width == widthOfTwo) && spec.keys.constantOr(1) % mostKeys == 0;
+  bool isOfTwo = row->width == widthOfTwo && spec.keys.constantOr(1) >= mostKeys;
+  bool isWhole = isOfTwo || (!spec.causal && spec.keys.constantOr(1) % mostKeys == 0);
   return isWhole ? row->whole : row->half;
 }
 

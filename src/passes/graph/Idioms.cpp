@@ -100,6 +100,8 @@ public:
       if (!made)
         made = scaledAttention(*node);
       if (!made)
+        made = normOfLongRows(*node);
+      if (!made)
         made = convolutionOfElements(*node);
       if (!made)
         made = convolutionOfPhases(*node);
@@ -175,6 +177,52 @@ private:
                   {from, Argument::list({from->type().shape.back()}), Argument(), found->epsilon});
     }
     return nullptr;
+  }
+
+  /// A layer norm of a few long rows, each of which one program would read: sums of parts of them,
+  /// then what is made of each element.
+  Value *normOfLongRows(Node &node) {
+    constexpr int64_t mostRows = 128, leastLength = 32768;
+    if (!node.calls("aten.layer_norm.default"))
+      return nullptr;
+    auto norm = callOf(node, registry, program.symbols);
+    Value *x = norm->value("input");
+    const TensorType type = x->type();
+    size_t rank = type.rank(), dims = norm->integers("normalized_shape").size();
+    Expr rows = 1, length = 1;
+    Argument::List list;
+    for (size_t d = 0; d < rank; ++d) {
+      (d + dims < rank ? rows : length) = (d + dims < rank ? rows : length) * type.shape[d];
+      if (d + dims >= rank)
+        list.emplace_back(static_cast<int64_t>(d));
+    }
+    if (rows.constantOr(mostRows + 1) > mostRows || length.constantOr(0) < leastLength ||
+        byteSize(type.dtype) > 4)
+      return nullptr;
+    auto wide = [&](Value *value) {
+      return value && value->type().dtype != DataType::Float32
+                 ? call(node, "aten.to.dtype", {value, Argument(DataType::Float32)})
+                 : value;
+    };
+    auto mean = [&](Value *value) {
+      return value ? call(node, "aten.mean.dim", {value, list, true}) : nullptr;
+    };
+    auto both = [&](const char *target, Value *a, Value *b) {
+      return a && b ? call(node, target, {a, b}) : nullptr;
+    };
+    x = wide(x);
+    Value *off = both("aten.sub.Tensor", x, mean(x));
+    Value *spread = mean(both("aten.mul.Tensor", off, off));
+    spread = spread ? call(node, "aten.add.Scalar", {spread, norm->number("eps")}) : nullptr;
+    spread = spread ? call(node, "aten.rsqrt.default", {spread}) : nullptr;
+    Value *made = both("aten.mul.Tensor", off, spread);
+    for (const char *name : {"weight", "bias"})
+      if (norm->has(name))
+        made = both(name[0] == 'w' ? "aten.mul.Tensor" : "aten.add.Tensor", made,
+                    wide(norm->value(name)));
+    return made && type.dtype != DataType::Float32
+               ? call(node, "aten.to.dtype", {made, Argument(type.dtype)})
+               : made;
   }
 
   /// What is repeated, and how often: `value` is a copy of it for each of several neighbours along

@@ -130,6 +130,7 @@ private:
   /// One kernel for `nodes`, the last of which is `node`: pointwise ones and joins.
   void lowerGroup(Node &node, std::vector<Node *> nodes) {
     const TensorType type = node.result()->type();
+    program.main.setInsertionPoint(&node);
     PointwiseGroup group;
     group.divisionFails = forCpu;
     if (!forCpu)

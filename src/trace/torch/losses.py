@@ -168,5 +168,8 @@ def one_hot(tensor, num_classes=-1):
         num_classes = int(tensor.max()) + 1
     torch._check_range(tensor, 0, 2**62, "RuntimeError", "Class values must be non-negative.")
     torch._check_range(tensor, 0, num_classes, "RuntimeError", "Class values must be smaller than num_classes.")
+    if tensor.is_cuda:
+        # In one launch, each element written once.
+        return (tensor.unsqueeze(-1) == torch.arange(num_classes, device=tensor.device)).to(torch.int64)
     zeros = torch.zeros(list(tensor.shape) + [num_classes], dtype=torch.int64, device=tensor.device)
     return torch.ops.aten.scatter.value(zeros, -1, tensor.unsqueeze(-1), 1)

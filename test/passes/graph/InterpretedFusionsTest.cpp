@@ -192,6 +192,21 @@ TEST_F(InterpretedFusions, viewsMoveInFrontOfWhatComputes) {
   EXPECT_EQ(moved, 0u);
 }
 
+// Few rows that are long: parts of them are added up by programs of their own.
+TEST_F(InterpretedFusions, normsOfLongRowsAreDivided) {
+  withPasses = true;
+  for (DataType type : {f32, f16}) {
+    onDevice(4 * boundOf(type), [&] {
+      Value *x = tensor(type, {3, 5, 8000}), *w = tensor(type, {5, 8000}),
+            *b = tensor(type, {5, 8000});
+      return std::vector<Value *>{
+          one("aten.layer_norm.default", {x, List{5, 8000}, w, b, 1e-5}),
+          one("aten.layer_norm.default", {x, List{5, 8000}, Argument(), Argument(), 1e-5})};
+    });
+    EXPECT_EQ(replaced, 2u);
+  }
+}
+
 // Rows are read once by what reduces them and what goes on from the results; short ones share a
 // program.
 TEST_F(InterpretedFusions, regionsOfRowsAreOneLaunch) {

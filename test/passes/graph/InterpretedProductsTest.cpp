@@ -21,12 +21,16 @@ TEST_F(InterpretedProducts, productsOfAllSizes) {
 
 // Rows of large products that do not begin at vectors are copied first.
 TEST_F(InterpretedProducts, largeProductsOfOddRowsAreAligned) {
-  for (bool left : {false, true})
-    onDevice(boundOf(f16), [&] {
-      Value *a = left ? turned(f16, {257, 259}) : tensor(f16, {257, 259}, 1);
-      Value *b = left ? tensor(f16, {259, 261}, 1) : turned(f16, {259, 261});
-      return std::vector{one("aten.mm.default", {a, b})};
-    });
+  for (DataType type : {f16, f32})
+    for (bool left : {false, true}) {
+      sources.clear();
+      onDevice(boundOf(type), [&] {
+        Value *a = left ? turned(type, {257, 259}) : tensor(type, {257, 259}, 1);
+        Value *b = left ? tensor(type, {259, 261}, 1) : turned(type, {259, 261});
+        return std::vector{one("aten.mm.default", {a, b})};
+      });
+      EXPECT_NE(sources.find("copy_rows"), std::string::npos);
+    }
 }
 
 TEST_F(InterpretedProducts, productsOfAllStrides) {
