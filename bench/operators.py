@@ -370,7 +370,7 @@ def main():
     speeds = [row["speed"] for row in rows.values() if "speed" in row]
     report = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": "python3 bench/operators.py --pellucid DIR --device " + options.device + (" --only " + options.only if options.only else "") + (f" --threads {options.threads}" if options.threads else ""),
+        "command": "python3 bench/operators.py --pellucid DIR --device " + options.device + (" --more" if options.more else " --third" if options.third else "") + (" --only " + options.only if options.only else "") + (f" --threads {options.threads}" if options.threads else ""),
         "device": torch.cuda.get_device_name() if options.device == "cuda" else processor(),
         "threads": torch.get_num_threads(),
         "load": [load, os.getloadavg()[0]],
