@@ -304,7 +304,7 @@ def core_section():
             tagged += [f"aten::{name}.{overload}" for overload in packet.overloads() if torch.Tag.core in getattr(packet, overload).tags]
     missing = sorted(set(tagged) - have)
     lines = ["## Core ATen", "", f"Of the {len(tagged)} overloads that PyTorch {torch.__version__.split('+')[0]} tags `core`, {len(tagged) - len(missing)} are there, as"]
-    lines += ["operators above or as [composites](archives.md#operators); PyTorch's own sample calls of them are in [op-db.md](op-db.md). Those that give or take", "complex numbers are there in archives alone." + (" Not there:" if missing else ""), ""]
+    lines += ["operators above or as [composites](archives.md#operators); PyTorch's own sample calls of them are in [op-db.md](op-db.md). Those that give or take", "complex numbers are there between those that make and end them ([design/0084](design/0084-complex-tensors-and-types-that-scripts-ask-for.md))." + (" Not there:" if missing else ""), ""]
     lines += [f"* `{name.removeprefix('aten::').removesuffix('.default')}`: {refused.get('aten.' + name[6:].split('.')[0], 'not supported')}." for name in missing]
     text = page.read_text().split("\n## Core ATen")[0]
     page.write_text(text.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n")
