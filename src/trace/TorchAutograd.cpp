@@ -401,7 +401,7 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
   lend("torch.autograd.grad_mode",
        {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"});
   lend("torch.autograd.gradcheck", {"gradcheck", "gradgradcheck"});
-  lend("torch.autograd.graph", {"saved_tensors_hooks"});
+  lend("torch.autograd.graph", {"saved_tensors_hooks", "save_on_cpu"});
   lend("torch.autograd.functional", {"vjp", "jvp", "jacobian", "hessian", "vhp", "hvp"});
   lend("torch.utils.checkpoint", {"checkpoint", "checkpoint_sequential"});
   lend("torch.func",

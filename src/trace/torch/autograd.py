@@ -554,6 +554,13 @@ class saved_tensors_hooks:
         return False
 
 
+class save_on_cpu(saved_tensors_hooks):
+    """As PyTorch's, without pages that are pinned; a tensor comes back to where it was, whatever kind of device that is."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0]))
+
+
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False, early_stop=True, preserve_rng_state=True, **kwargs):
     """What the function saves is dropped and computed again when it is needed."""
     if context_fn is not None:

@@ -40,6 +40,10 @@ def _fill_tree(tree, values):
     return _map_tree(lambda one: next(values), tree)
 
 
+def _detached(tree):
+    return _map_tree(lambda one: one.detach() if isinstance(one, torch.Tensor) else one, tree)
+
+
 def _func_grad_and_value(func, argnums=0, has_aux=False):
     def inside(*args, **kwargs):
         tape.ask()
@@ -60,6 +64,7 @@ def _func_grad_and_value(func, argnums=0, has_aux=False):
             found = grad(output, flat, create_graph=nested, materialize_grads=True) if output.requires_grad else [torch.zeros_like(one) for one in flat]
         found = _fill_tree(wanted, found)
         output = output if nested else output.detach()
+        aux = aux if nested else _detached(aux)
         return (found, (output, aux)) if has_aux else (found, output)
 
     return inside
@@ -96,7 +101,8 @@ def _func_vjp(func, *primals, has_aux=False):
                 found = grad([one for one, _ in pairs], flat, [gradient for _, gradient in pairs], retain_graph=True, create_graph=creates, materialize_grads=True)
         return tuple(_fill_tree(leaves, found))
 
-    shown = output if nested else _map_tree(lambda one: one.detach(), output)
+    shown = output if nested else _detached(output)
+    aux = aux if nested else _detached(aux)
     return (shown, backward, aux) if has_aux else (shown, backward)
 
 

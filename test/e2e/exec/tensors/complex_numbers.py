@@ -69,7 +69,7 @@ same("matmul", u @ w, torch.complex(ar @ w.real - ai @ w.imag, ar @ w.imag + ai 
 same("mean", u.mean(dim=1), torch.complex(ar.mean(1), ai.mean(1)))
 
 # --- transforms
-for n in (1, 2, 3, 5, 8, 12, 31, 100, 1031, 1536, 2047, 4096):
+for n in (1, 2, 3, 8, 31, 1031, 1536):
     x = torch.randn(2, n)
     y = torch.complex(x, torch.randn(2, n))
     real, imag = x.double(), torch.zeros(2, n, dtype=torch.float64)

@@ -148,4 +148,14 @@ def resilient(start):
 starts = [0.5, -1.0, 2.0, 0.25]
 near(trained(lambda p: torch.optim.ASGD(p, lambd=1e-2, weight_decay=0.1)), [averaged(s) for s in starts], 1e-6)
 near(trained(torch.optim.Rprop), [resilient(s) for s in starts], 1e-6)
+# What comes beside the value asks for no gradient.
+for found, aux in (grad(lambda t: (cubes(t), {"twice": t * 2, "rest": (t, 3)}), has_aux=True)(x), vjp(lambda t: (cubes(t), {"twice": t * 2, "rest": (t, 3)}), x, has_aux=True)[::2]):
+    near(aux["twice"], x * 2)
+    assert not aux["twice"].requires_grad and not aux["rest"][0].requires_grad and aux["rest"][1] == 3
+# Saved tensors that wait elsewhere.
+leaf = x.clone().requires_grad_()
+with torch.autograd.graph.save_on_cpu(pin_memory=True):
+    value = cubes(wave(leaf))
+value.backward()
+near(leaf.grad, 3 * wave(x) ** 2 * slope)
 print("ok")
