@@ -257,13 +257,19 @@ Value *EagerRecorder::inMemoryOrder(Value *value) {
                Argument::list({Expr(1)}), Argument(int64_t(0))});
 }
 
+/// Of a branch or body, that may be held behind it: by a list, an attribute, a closure.
+bool EagerRecorder::isOfRegion(const Value &value) const {
+  return value.producer()->graph() != &tracer.program.main;
+}
+
 std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
   std::vector<Output> outputs;
   std::unordered_map<const Value *, size_t> known;
   std::unordered_set<const TracedStorage *> seen;
   for (const auto &weak : tracked) {
     std::shared_ptr<TracedStorage> storage = weak.lock();
-    if (!storage || !storage->base || !seen.insert(storage.get()).second)
+    if (!storage || !storage->base || isOfRegion(*storage->base) ||
+        !seen.insert(storage.get()).second)
       continue;
     auto [entry, isNew] = known.try_emplace(storage->base, outputs.size());
     if (isNew)
@@ -371,6 +377,8 @@ void EagerRecorder::restart(bool failed) {
     if (std::shared_ptr<TracedStorage> storage = weak.lock()) {
       if (failed && storage->base && !inputOf.count(storage->base))
         storage->initializer = {};
+      if (storage->base && isOfRegion(*storage->base))
+        storage->unreadable = Tracer::madeInRegion;
       storage->base = nullptr;
     }
   tracked.clear();
@@ -437,6 +445,8 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
+  if (!storage.unreadable.empty())
+    throw DiagnosticError(where, storage.unreadable);
   if (storage.base && !storage.memory)
     refuseInRegion(where);
   // Memory that the segment only reads is as it was: nothing has to be computed first.

@@ -213,6 +213,7 @@ public:
 private:
   /// Throws RegionNeedsValue where a branch or body is being recorded.
   void refuseInRegion(const SourceLocation &where) const;
+  bool isOfRegion(const graph::Value &value) const;
 
   /// A placeholder of the segment and where its contents are.
   struct Input {

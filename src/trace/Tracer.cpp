@@ -139,8 +139,7 @@ Value *Tracer::baseOf(const std::shared_ptr<TracedStorage> &storage, const Sourc
   checkKnown(*storage, where);
   if (storage->base && !endedRegions.empty() &&
       endedRegions.count(storage->base->producer()->graph()))
-    throw DiagnosticError(where, "this tensor was made inside of a branch or a loop's body and is "
-                                 "none of its results; return it");
+    throw DiagnosticError(where, madeInRegion);
   if (storage->base && storage->constructed == constructing)
     return storage->base;
   if (recorder)

@@ -149,6 +149,8 @@ public:
 
   /// Symbols whose values the program reads (graph/HostSteps.h), and where.
   std::map<std::string, const graph::Graph *> readSymbols;
+  static constexpr const char *madeInRegion = "this tensor was made inside of a branch or a loop's "
+                                              "body and is none of its results; return it";
   /// Whether it is a region that has been recorded: nothing outside has its values.
   bool hasEnded(const graph::Graph *region) const { return endedRegions.count(region) != 0; }
   /// What operators computed of a value and will be asked for again: TensorObjects.

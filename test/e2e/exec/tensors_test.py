@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Scripts with tensors against what PyTorch printed (tensors/*.expected). usage: tensors_test.py PELLUCID"""
+import itertools
 import os
 import random
 import resource
@@ -102,6 +103,14 @@ class Tensors(unittest.TestCase):
 
     def test_control_by_values(self):
         self.same("control_by_values")
+
+    def test_what_a_branch_made_is_not_used_behind_it(self):
+        """Whether or not something was computed since."""
+        source = "import torch\nx = torch.ones(3)\nkept = []\ndef yes(p):\n    kept.append(p + 1)\n    return (p * 2,)\ny, = torch.cond(x.sum() > 0, yes, lambda p: (p * 1,), (x,))\n"
+        for between, use in itertools.product(("", "print(y.sum())\n"), ("kept[0] + 1", "kept[0].tolist()", "kept[0].add_(1)")):
+            done = self.text(f"{source}{between}{use}\n")
+            self.assertEqual((done.returncode, done.stdout), (1, "tensor(6.)\n" if between else ""), done.stderr)
+            self.assertIn("error: this tensor was made inside of a branch or a loop's body and is none of its results; return it", done.stderr)
 
     def test_loops_by_values(self):
         self.same("loops_by_values")

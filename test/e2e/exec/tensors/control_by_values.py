@@ -25,7 +25,7 @@ def nested(p):
 for pred in (x.sum() > 0, x.sum() < 0, torch.tensor(True), True):
     for result in branches(pred, x):
         print(result)
-print(nested(x), nested(-x), nested(x * 0))
+print(nested(x), nested(-x), nested(torch.zeros(4)))
 print((x * 2 + torch.cond(x.sum() > 100, lambda p: (p[p > 0] * 1,), lambda p: (p * 1,), (x,))[0]).tolist())
 leaf = x.clone().requires_grad_()
 torch.cond(leaf.sum() > 0, lambda p: (p[p > 0].square().sum(),), lambda p: (p.sum(),), (leaf,))[0].backward()
