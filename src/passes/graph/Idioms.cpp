@@ -211,8 +211,11 @@ private:
       return a && b ? call(node, target, {a, b}) : nullptr;
     };
     x = wide(x);
-    Value *off = both("aten.sub.Tensor", x, mean(x));
+    Value *middle = mean(x);
+    // The variance has differences of its own, which go into its reading.
+    Value *off = both("aten.sub.Tensor", x, middle);
     Value *spread = mean(both("aten.mul.Tensor", off, off));
+    off = both("aten.sub.Tensor", x, middle);
     spread = spread ? call(node, "aten.add.Scalar", {spread, norm->number("eps")}) : nullptr;
     spread = spread ? call(node, "aten.rsqrt.default", {spread}) : nullptr;
     Value *made = both("aten.mul.Tensor", off, spread);
@@ -432,7 +435,8 @@ private:
     Value *made = call(node, "aten.convolution.default",
                        {convolution->value("input"), weight, bias ? Argument(bias) : Argument(),
                         ones, border, ones, false, none, int64_t(1)});
-    List apart{Argument(dims.batch), Argument(dims.outputChannels)}, together = apart;
+    List apart{Argument(dims.batch), Argument(dims.outputChannels)}, together = apart, size = apart;
+    bool isEven = true;
     List order{Argument(int64_t(0)), Argument(int64_t(1))};
     for (int64_t step : dims.stride)
       apart.emplace_back(step);
@@ -441,9 +445,16 @@ private:
       order.emplace_back(static_cast<int64_t>(2 + spatial + d));
       order.emplace_back(static_cast<int64_t>(2 + d));
       together.emplace_back(places[d] * dims.stride[d]);
+      size.emplace_back(dims.output[d]);
+      isEven &= *dims.output[d].constant() % dims.stride[d] == 0;
     }
     made = made ? call(node, "aten.view.default", {made, apart}) : nullptr;
     made = made ? call(node, "aten.permute.default", {made, order}) : nullptr;
+    if (isEven) {
+      made = phasesInTurn(node, made, dims, first, 0);
+      made = made ? contiguous(node, made) : nullptr;
+      return made ? call(node, "aten.view.default", {made, size}) : nullptr;
+    }
     made = made ? contiguous(node, made) : nullptr;
     made = made ? call(node, "aten.view.default", {made, together}) : nullptr;
     bool isCut = false;
@@ -456,6 +467,48 @@ private:
                   {made, static_cast<int64_t>(2 + d), first[d], end, int64_t(1)});
     }
     return isCut ? contiguous(node, made) : made;
+  }
+
+  /// `value` has places and phases of each dim behind one another, from place `first` of the whole
+  /// on: whole steps of them, beginning with the first result's phase.
+  Value *phasesInTurn(const Node &node, Value *value, const ConvolutionDims &dims,
+                      const std::vector<int64_t> &first, size_t d) {
+    if (d == dims.spatial() || !value)
+      return value;
+    int64_t step = dims.stride[d], count = *dims.output[d].constant() / step;
+    auto dim = static_cast<int64_t>(2 + 2 * d);
+    Argument::List parts;
+    for (int64_t place = first[d]; place < first[d] + step; ++place) {
+      Value *part = sliced(node, value, dim, place / step, count);
+      part = part ? sliced(node, part, dim + 1, place % step, 1) : nullptr;
+      part = phasesInTurn(node, part, dims, first, d + 1);
+      if (!part)
+        return nullptr;
+      parts.emplace_back(part);
+    }
+    return step == 1 ? parts[0].value() : call(node, "aten.cat.default", {parts, dim + 1});
+  }
+  Value *sliced(const Node &node, Value *value, int64_t dim, int64_t from, int64_t count) {
+    return call(node, "aten.slice.Tensor", {value, dim, from, from + count, int64_t(1)});
+  }
+
+  /// `value` with the last dims from `dim` on in the other direction.
+  Value *turned(const Node &node, Value *value, size_t dim) {
+    if (!value || dim == value->type().rank())
+      return value;
+    int64_t count = *value->type().shape[dim].constant();
+    if (count == 1)
+      return turned(node, value, dim + 1);
+    auto along = static_cast<int64_t>(dim);
+    Argument::List parts;
+    for (int64_t place = count; place-- > 0;) {
+      Value *part = sliced(node, value, along, place, 1);
+      part = turned(node, part, dim + 1);
+      if (!part)
+        return nullptr;
+      parts.emplace_back(part);
+    }
+    return call(node, "aten.cat.default", {parts, along});
   }
 
   /// Of each output channel and phase the part of the kernel, turned round, over input channels.
@@ -475,7 +528,8 @@ private:
                             {List{Argument(weight), Argument(zeros)}, static_cast<int64_t>(2 + d)})
                      : nullptr;
     }
-    weight = weight ? contiguous(node, weight) : nullptr;
+    if (weight && !weight->type().isContiguous(program.symbols))
+      weight = contiguous(node, weight);
     List split{Argument(type.shape[0]), Argument(type.shape[1])}, order{Argument(int64_t(1))},
         size{Argument(type.shape[1])};
     Expr rows = type.shape[1];
@@ -492,16 +546,8 @@ private:
       size.emplace_back(taps[d]);
     }
     weight = weight ? call(node, "aten.view.default", {weight, split}) : nullptr;
-    for (size_t d = 0; d < spatial && weight; ++d) {
-      if (taps[d] == 1)
-        continue;
-      Value *turned = call(node, "aten.arange.start_step", {taps[d] - 1, int64_t(-1), int64_t(-1)},
-                           {{"dtype", Argument(DataType::Int64)}, {"device", Argument(type.device)}});
-      weight = turned ? call(node, "aten.index_select.default",
-                             {weight, static_cast<int64_t>(2 + 2 * d), turned})
-                      : nullptr;
-    }
     weight = weight ? call(node, "aten.permute.default", {weight, order}) : nullptr;
+    weight = turned(node, weight, 2 + spatial);
     weight = weight ? contiguous(node, weight) : nullptr;
     return weight ? call(node, "aten.view.default", {weight, size}) : nullptr;
   }
