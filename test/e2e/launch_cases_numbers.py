@@ -218,6 +218,42 @@ def device_integers(rng):
                    dict(out_ptr=want), tolerance)
 
 
+def special_functions(rng):
+    """Against Python's own mathematics in f64; the inverses of the normal distribution are those of `statistics`."""
+    normal, n = statistics.NormalDist(), 200
+    for dtype, tolerance in ((np.float32, 4e-6), (np.float64, 1e-13)):
+        x = np.concatenate([[0.5, 1.0, 2.0, 3.0, 1.5, -0.5, -1.5, -2.25, 30.0, 0.001, 7.5, 8.0, -3.75], rng.standard_normal(n - 13) * 4]).astype(dtype)
+        y = np.concatenate([[0.5, -0.5, 0.125, 1e-3, -1e-3, 0.9, -0.9, 0.99, -0.999, 0.9375], rng.uniform(-0.98, 0.98, n - 10)]).astype(dtype)
+        k = np.concatenate([[0, 1, -1, 40, -40, 140, -140, -149, 126], rng.integers(-30, 30, n - 9)]).astype(np.int32)
+        w, v = x.astype(np.float64), y.astype(np.float64)
+        inverse = np.array([normal.inv_cdf((1 + float(a)) / 2) for a in v])
+        share = 0.5 + 0.5 * np.tanh(w * 0.2)
+        with np.errstate(all="ignore"):
+            want = [[math.lgamma(a) for a in w], [math.gamma(a / 4) for a in w], inverse / math.sqrt(2), -inverse / math.sqrt(2),
+                    [0.5 * math.erfc(-a / math.sqrt(2)) for a in w], inverse, [math.exp(a * a) * math.erfc(abs(a)) if abs(a) < 20 else 0.5641895835477563 / abs(a) * (1 - 0.5 / a**2 + 0.75 / a**4 - 1.875 / a**6 + 6.5625 / a**8) for a in w],
+                    np.sin(np.pi * np.fmod(w, 2)), np.cos(np.pi * np.fmod(w, 2)), np.ldexp(v, k), np.frexp(np.abs(v))[1] - 1.0, np.nextafter(x, y),
+                    [math.remainder(a, b) for a, b in zip(w, v)], np.maximum(w - v, 0), np.sqrt(2 * (w * w + v * v)), 1 / np.sqrt(w * w + v * v + share**2), 1 / np.cbrt(w)]
+        yield Case(f"functions of libdevice that C has not, {np.dtype(dtype).name}", FILE, "special_functions", "1",
+                   dict(x_ptr=x, y_ptr=y, i_ptr=k, out_ptr=np.zeros((17, n), dtype), exponent_ptr=np.zeros(n, np.int32), n=n, BLOCK=256),
+                   dict(out_ptr=np.stack([np.asarray(a, np.float64).astype(dtype) for a in want]), exponent_ptr=(np.frexp(np.abs(v))[1] - 1).astype(np.int32)), tolerance,
+                   engines=[["--target", "cpu:x86-64-v3"], ["--target", "cpu:x86-64-v4"]])
+    x, y = values(rng, np.int32, n), values(rng, np.int32, n)
+    x[:4], y[:4] = [-1, -(1 << 31), (1 << 31) - 1, 5], [-1, -(1 << 31), -(1 << 31), -8]
+    y[4:104] = rng.uniform(-5, 6e9, 100).astype(np.float32).view(np.int32)
+    s = rng.integers(0, 1 << 16, n).astype(np.int32)
+    a, b, mask = x.astype(object), y.astype(object), (1 << 32) - 1
+    low = lambda p: ((p & 0xFFFFFF) ^ 0x800000) - 0x800000  # noqa: E731
+    octets = [int(p & mask).to_bytes(4, "little") + int(q & mask).to_bytes(4, "little") for p, q in zip(a, b)]
+    permuted = [sum(o[(int(c) >> 4 * i) & 7] << 8 * i for i in range(4)) for o, c in zip(octets, s)]
+    floats = y.view(np.float32).astype(np.float64)
+    rounded = [0 if math.isnan(f) else int(min(max(np.rint(f), 0), mask)) for f in floats]
+    want = [(a * b) >> 32, [low(p) * low(q) for p, q in zip(a, b)], (a + b) >> 1, (a + b + 1) >> 1, abs(a - b) + s.astype(object), permuted,
+            x.astype(np.float32).view(np.int32), x.view(np.uint32).astype(np.float32).view(np.int32), rounded]
+    wrapped = np.array([[int(p) & mask for p in row] for row in want], np.uint32).view(np.int32)
+    yield Case("words of libdevice", FILE, "device_words", "1", dict(x_ptr=x, y_ptr=y, s_ptr=s, out_ptr=np.zeros((9, n), np.int32), n=n, BLOCK=256),
+               dict(out_ptr=wrapped), 0, engines=[["--target", "cpu:x86-64-v3"], ["--target", "cpu:x86-64-v4"]])
+
+
 def quantised(rng):
     x = (rng.standard_normal((5, 333)) * 3).astype(np.float32)
     scale = np.maximum(np.abs(x).max(-1), np.float32(1e-10)) / np.float32(127)

@@ -4,7 +4,10 @@
 #include "codegen/common/LibdeviceFunctions.h"
 #include "codegen/common/VectorMath.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
 
 namespace pellucid::codegen {
 
@@ -129,8 +132,29 @@ static Value *emitFloatTest(CodeBuilder &b, llvm::StringRef name, Value *x) {
   return b.CreateZExt(result, typeLike(x, b.i32()));
 }
 
-/// Out of range gives the nearest integer there is, and NaN 0, as on a device.
+/// A device rounds and converts by one instruction, which keeps to the type's range by itself.
+static Value *emitDeviceConversion(CodeBuilder &b, llvm::StringRef rounding, bool isShort,
+                                   Value *x) {
+  using namespace llvm::Intrinsic;
+  constexpr llvm::StringLiteral roundings[] = {"rint", "floor", "ceil", "trunc"};
+  constexpr ID ofFloat[][4] = {{nvvm_f2ll_rn, nvvm_f2ll_rm, nvvm_f2ll_rp, nvvm_f2ll_rz},
+                               {nvvm_f2i_rn, nvvm_f2i_rm, nvvm_f2i_rp, nvvm_f2i_rz}};
+  constexpr ID ofDouble[][4] = {{nvvm_d2ll_rn, nvvm_d2ll_rm, nvvm_d2ll_rp, nvvm_d2ll_rz},
+                                {nvvm_d2i_rn, nvvm_d2i_rm, nvvm_d2i_rp, nvvm_d2i_rz}};
+  const auto *found = llvm::find(roundings, rounding);
+  if (found == std::end(roundings))
+    return nullptr;
+  auto place = found - std::begin(roundings);
+  ID id = (x->getType()->isFloatTy() ? ofFloat : ofDouble)[isShort][place];
+  return b.CreateIntrinsic(id, {}, {x});
+}
+
+/// Out of range gives the nearest integer there is, and NaN 0 (on a device, of 64 bits, the least).
 static Value *emitConversion(CodeBuilder &b, llvm::StringRef symbol, Value *x) {
+  if (b.GetInsertBlock()->getModule()->getTargetTriple().isNVPTX())
+    if (Value *converted =
+            emitDeviceConversion(b, roundingToInteger(symbol), symbol.contains("2int_"), x))
+      return converted;
   Value *rounded = unaryMath(roundingToInteger(symbol))(b, x);
   bool isShort = symbol.contains("2int_");
   llvm::Type *type = typeLike(x, isShort ? b.i32() : b.i64());
