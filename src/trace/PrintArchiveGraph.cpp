@@ -268,6 +268,14 @@ private:
     return name;
   }
 
+  /// Two overloads have another name in PyTorch.
+  static std::string pytorchsTarget(const Schema &schema) {
+    std::string target = schema.target();
+    return target == "aten.bitwise_left_shift.Scalar" || target == "aten.bitwise_right_shift.Scalar"
+               ? schema.packet() + ".Tensor_Scalar"
+               : target;
+  }
+
   void printCall(const Node &node) {
     Schema schema = schemaOf(node);
     bool hasNumbers = false;
@@ -282,7 +290,8 @@ private:
         tensorsOfNumbers[i] = numberAsTensor(node, node.arg(i));
     std::map<const Value *, std::string> copies = copiesForWrites(node);
     JsonWriter json;
-    json.beginObject().field("target", "torch.ops." + schema.target()).key("inputs").beginArray();
+    json.beginObject().field("target", "torch.ops." + pytorchsTarget(schema));
+    json.key("inputs").beginArray();
     for (size_t i = 0; i < node.args().size() && i < schema.arguments.size(); ++i) {
       auto copy = copies.find(node.arg(i).value());
       auto number = tensorsOfNumbers.find(i);

@@ -82,6 +82,21 @@ def check(folder, program, calls, expected, refused, numbers):
         assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1, f"refused call {number} ends with {done.returncode}: {done.stderr}"
 
 
+def check_written(folder, program, calls, expected, numbers):
+    """The program written as an archive again, which PyTorch loads and runs: inputs are positional there, results flat."""
+    done = subprocess.run([sys.argv[1], "export", folder / "model.pt2", "-o", folder / "again.pt2"], capture_output=True, text=True)
+    if done.returncode:
+        assert done.returncode == 1 and "save a .program instead" in done.stderr, done.stderr
+        return print(f"not written: {done.stderr.strip().splitlines()[0][-150:]}")
+    module = torch.export.load(folder / "again.pt2").module()
+    for number, ((args, kwargs), (results, _)) in enumerate(zip(calls, expected, strict=True)):
+        with torch.no_grad():
+            given = tensors(module(*tensors(cloned(in_order(program, args, kwargs)), numbers)))
+        assert len(given) == len(results), f"written again it gives {len(given)} results, not {len(results)}"
+        for i, want in enumerate(results):
+            close(f"written again: call {number}, result {i}", array(given[i]), want)
+
+
 def in_order(program, args, kwargs):
     """Keywords in the order of the export's."""
     spec = program.call_spec.in_spec
@@ -139,6 +154,9 @@ def check_model(folder, name):
             continue
         for one in (program, program.run_decompositions()):
             check(folder, one, calls, expected, options.get("refused", ()), options.get("numbers"))
+        if not strict:
+            torch.export.save(program, folder / "model.pt2")
+            check_written(folder, program, calls, expected, options.get("numbers"))
         made += 2
     print(f"{name}: {made} archives", flush=True)
 
