@@ -77,8 +77,8 @@ int runCompile(Words words) {
   std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, noTf32 = false, deterministic = false, verify = false, verifyEach = false,
-       asInputs = false;
+  bool noFusion = false, noFma = false, noTf32 = false, deterministic = false, verify = false,
+       verifyEach = false, asInputs = false;
   model.addTo(line);
   line.add("-o,--output", out, "the package to write (required)").valueText("FILE").required();
   line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
@@ -161,9 +161,10 @@ int runCompile(Words words) {
   if (std::string note = driver::stateNote(program, options); !note.empty())
     std::fputs(("note: " + printable(note) + "\n").c_str(), stderr);
   if (multipliesTf32(contents.manifest))
-    std::fputs("note: convolutions of float32 multiply tf32 on the device, as PyTorch lets cuDNN by "
-               "default; --no-tf32 keeps them float32\n",
-               stderr);
+    std::fputs(
+        "note: convolutions of float32 multiply tf32 on the device, as PyTorch lets cuDNN by "
+        "default; --no-tf32 keeps them float32\n",
+        stderr);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   size_t fused = 0;
   for (const auto &edge : report.edges)

@@ -134,7 +134,7 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
 }
 
 Value *ArrangedWeights::addWeight(const std::string &name, Weight weight, const Value &like,
-                            const std::vector<Expr> &shape) {
+                                  const std::vector<Expr> &shape) {
   DataType type = weight.dtype;
   std::string fresh = name + ".arranged";
   for (int i = 1; program.weights.count(fresh); ++i)

@@ -35,7 +35,7 @@ public:
 
 private:
   graph::Value *addWeight(const std::string &name, graph::Weight weight, const graph::Value &like,
-                    const std::vector<symbolic::Expr> &shape);
+                          const std::vector<symbolic::Expr> &shape);
 
   graph::Program &program;
   const graph::OperatorRegistry &registry;

@@ -556,9 +556,9 @@ private:
   Value *biasOfBlocks(const Node &node, Value *bias, const Expr &channels, int64_t block) {
     using List = Argument::List;
     bias = call(node, "aten.unsqueeze.default", {bias, int64_t(1)});
-    bias = bias ? call(node, "aten.expand.default",
-                       {bias, List{Argument(channels), Argument(block)}})
-                : nullptr;
+    bias =
+        bias ? call(node, "aten.expand.default", {bias, List{Argument(channels), Argument(block)}})
+             : nullptr;
     bias = bias ? contiguous(node, bias) : nullptr;
     return bias ? call(node, "aten.view.default", {bias, List{Argument(channels * block)}})
                 : nullptr;

@@ -441,10 +441,10 @@ void detachEmptyTensors(Program &program, const OperatorRegistry &registry) {
       if (!node.calls("aten.new_full.default") || node.args()[2].value() ||
           !type.isContiguous(program.symbols))
         continue;
-      Node *full = program.main.call(
-          "aten.full.default", {Argument::list(type.shape), node.args()[2]},
-          {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}}, {type},
-          node.name());
+      Node *full =
+          program.main.call("aten.full.default", {Argument::list(type.shape), node.args()[2]},
+                            {{"dtype", Argument(type.dtype)}, {"device", Argument(type.device)}},
+                            {type}, node.name());
       program.main.replaceAllUses(node.result(), full->result());
       program.main.erase(&node);
       continue;

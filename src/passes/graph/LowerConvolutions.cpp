@@ -323,8 +323,7 @@ WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits, bool placesAsR
       input->type().strides.back().constant() == 1 &&
       symbols.isMultipleOf(productOf(sizes.output), vector);
   bool channelsLast = forMatrixUnits && !isPlain;
-  int64_t channels =
-      channelsLast ? (own + vector - 1) / vector * vector : own;
+  int64_t channels = channelsLast ? (own + vector - 1) / vector * vector : own;
   bool isMasked = channelsLast && placesAsRows && masksBorder();
   Input from = sizes.transposed ? paddedInput(channelsLast, channels)
                                 : borderedInput(channelsLast, channels, !isMasked);

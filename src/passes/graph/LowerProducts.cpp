@@ -463,10 +463,10 @@ ProductLowering::withAlignedRows(const Described &product, const SourceLocation 
   const GemmSpec &spec = product.spec;
   const int64_t vector = 16 / static_cast<int64_t>(byteSize(spec.a.dtype));
   auto isLarge = [](const Expr &size) { return size.constantOr(0) >= least; };
-  if (!device.hasWarpgroups || byteSize(spec.a.dtype) > 4 || byteSize(spec.a.dtype) < 2 || !isFloat(spec.a.dtype) ||
-      !spec.batch.empty() || spec.rowsApart || !spec.borders.empty() || spec.depth.size() != 1 ||
-      spec.columns.size() != 1 || spec.a.strides.size() != 2 || spec.b.strides.size() != 2 ||
-      !isLarge(spec.m) || !isLarge(spec.n) || !isLarge(spec.k))
+  if (!device.hasWarpgroups || byteSize(spec.a.dtype) > 4 || byteSize(spec.a.dtype) < 2 ||
+      !isFloat(spec.a.dtype) || !spec.batch.empty() || spec.rowsApart || !spec.borders.empty() ||
+      spec.depth.size() != 1 || spec.columns.size() != 1 || spec.a.strides.size() != 2 ||
+      spec.b.strides.size() != 2 || !isLarge(spec.m) || !isLarge(spec.n) || !isLarge(spec.k))
     return std::nullopt;
   auto isOdd = [vector](const TextOperand &operand) {
     for (size_t d : {0, 1})

@@ -40,12 +40,10 @@ struct LoweringEdge {
 /// `carried`: graph::carriedPlaceholders(), whose memory is a loop's own.
 /// `tf32`: convolutions of f32 on a device round their operands to tf32, as PyTorch lets cuDNN by
 /// default.
-std::vector<LoweringEdge> lowerToLaunches(graph::Program &program,
-                                          const graph::OperatorRegistry &registry,
-                                          const CompileText &compile, uint32_t sm,
-                                          bool deterministic = false,
-                                          std::unordered_set<const graph::Value *> carried = {},
-                                          bool tf32 = false);
+std::vector<LoweringEdge>
+lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry,
+                const CompileText &compile, uint32_t sm, bool deterministic = false,
+                std::unordered_set<const graph::Value *> carried = {}, bool tf32 = false);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

@@ -63,9 +63,8 @@ private:
   static bool reshapes(const Node &node) { return node.calls("aten.view.default"); }
   bool isMoved(const Node &node) const {
     static constexpr std::string_view views[] = {
-        "aten.view.default",  "aten.select.int",    "aten.unsqueeze.default",
-        "aten.squeeze.dim",   "aten.transpose.int", "aten.permute.default",
-        "aten.slice.Tensor"};
+        "aten.view.default",  "aten.select.int",      "aten.unsqueeze.default", "aten.squeeze.dim",
+        "aten.transpose.int", "aten.permute.default", "aten.slice.Tensor"};
     return node.isCall() && !node.isLaunch() && node.resultCount() == 1 &&
            (std::find(std::begin(views), std::end(views), node.target()) != std::end(views) ||
             isTake(node, registry));
@@ -114,8 +113,8 @@ private:
         return false;
       whole += value->type().numel() == type.numel();
       sources += takesBehind(*value);
-      if (hasReshape && !(value->type().shape == type.shape &&
-                          value->type().isContiguous(program.symbols)))
+      if (hasReshape &&
+          !(value->type().shape == type.shape && value->type().isContiguous(program.symbols)))
         return false;
     }
     if (hasReshape && !type.isContiguous(program.symbols))
@@ -123,7 +122,8 @@ private:
     if (hasTake && (sources * takes > mostTakes || computed != 0))
       return false;
     // What is read instead of written and read.
-    return hasTake || static_cast<int64_t>(whole) * computed <= (static_cast<int64_t>(whole) + 2) * *size;
+    return hasTake ||
+           static_cast<int64_t>(whole) * computed <= (static_cast<int64_t>(whole) + 2) * *size;
   }
 
   /// It fails for some elements, or takes long: it is computed once for each.
@@ -202,7 +202,8 @@ private:
 
   Value *taken(Value &value, const TensorType &type, const Node &take) {
     auto given = callOf(take, registry, program.symbols);
-    auto dim = given->dim("dim", type.rank()) - static_cast<int64_t>(type.rank() - value.type().rank());
+    auto dim =
+        given->dim("dim", type.rank()) - static_cast<int64_t>(type.rank() - value.type().rank());
     if (dim < 0 || value.type().shape[static_cast<size_t>(dim)].constant() == 1)
       return &value;
     Value *source = &value;

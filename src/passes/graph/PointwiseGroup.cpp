@@ -444,8 +444,7 @@ static std::vector<Node *> addTake(PointwiseGroup &group, const Node &node,
                             "'" + at->target() + "' got an index out of range", at->location});
       group.hasChecks = true;
     }
-    places.push_back(
-        {group.windows.size(), number, source->type().shape[dim], inside != nullptr});
+    places.push_back({group.windows.size(), number, source->type().shape[dim], inside != nullptr});
     group.windows.push_back({dim, 0, node.result()->type().shape[dim]});
     dims.push_back(dim);
     Node *producer = source->producer();

@@ -72,9 +72,8 @@ void ProductWriter::assumeBelow(const std::string &name, int64_t end) {
 }
 
 std::string ProductWriter::dotText(const std::string &sum, const std::string &right) const {
-  return sum + " = tl.dot(x, " + right + ", " + sum +
-         ", input_precision=\"" + (spec.tf32 ? "tf32" : "ieee") +
-         "\", out_dtype=" + tlName(spec.accumulate) + ")";
+  return sum + " = tl.dot(x, " + right + ", " + sum + ", input_precision=\"" +
+         (spec.tf32 ? "tf32" : "ieee") + "\", out_dtype=" + tlName(spec.accumulate) + ")";
 }
 
 /// Every scalar that any tile of this spec needs, in one order.

@@ -132,8 +132,7 @@ constexpr Candidate bytes[] = {
 constexpr Candidate onCpu[] = {{{.m = 32, .n = 64, .k = 64, .group = 1}, 1, 1}};
 constexpr Candidate doublesOnCpu[] = {{{.m = 32, .n = 64, .k = 32, .group = 1}, 1, 1}};
 
-std::span<const Candidate> candidates(DataType type, const DeviceModel &device,
-                                      bool tf32 = false) {
+std::span<const Candidate> candidates(DataType type, const DeviceModel &device, bool tf32 = false) {
   if (device.sm == 0)
     return byteSize(type) == 8 ? std::span(doublesOnCpu) : std::span(onCpu);
   if (tf32)

@@ -228,9 +228,7 @@ private:
   }
 
   /// Sums of integers are the same in any order, those of floats nearly.
-  void addAtomically() {
-    reach("tl.atomic_add(", ", sem=\"relaxed\"");
-  }
+  void addAtomically() { reach("tl.atomic_add(", ", sem=\"relaxed\""); }
   /// Of several entries that go to one place any one stays, as PyTorch's kernels have it.
   void storeAll() { reach("tl.store(", ""); }
 
@@ -245,8 +243,8 @@ private:
     writer.line("v = tl.load(source + tl.broadcast_to(" + writer.address(spec.source, indices) +
                 ", " + shape + "), mask=inside, other=0)");
     writer.line(operation + "o0 + tl.broadcast_to(offset[:, None] + " +
-                freeAddress(writer, indices) + ", " + shape + "), v.to(" + tlName(spec.output.dtype) + "), mask=inside" +
-                options + ")");
+                freeAddress(writer, indices) + ", " + shape + "), v.to(" +
+                tlName(spec.output.dtype) + "), mask=inside" + options + ")");
     std::vector<size_t> reads = indexTensors();
     reads.push_back(spec.places.size());
     sequence.steps.push_back({writer.finish(grid, columns), reads, {}, {result}});

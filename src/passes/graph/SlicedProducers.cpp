@@ -247,9 +247,8 @@ private:
       Value *part = argument.value();
       Slice own = slice;
       own.count[dim] = *part->type().shape[dim].constant();
-      parts.emplace_back(isFill(*part->producer())
-                             ? filled(*part->producer(), own, where)
-                             : slicedLeaf(*part, own, where));
+      parts.emplace_back(isFill(*part->producer()) ? filled(*part->producer(), own, where)
+                                                   : slicedLeaf(*part, own, where));
     }
     std::vector<Argument> args = node.args();
     args[0] = Argument(std::move(parts));

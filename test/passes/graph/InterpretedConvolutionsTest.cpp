@@ -48,9 +48,8 @@ TEST_F(InterpretedConvolutions, f32IsRoundedToTf32) {
     inputs.clear();
     sources.clear();
     Value *x = input("x", f32, {1, 8, 3, 5}), *w = input("w", f32, {1, 8, 2, 2});
-    Value *y = call("aten.convolution.default",
-                    {x, w, Argument(), List{1, 1}, List{0, 0}, List{1, 1}, false, List{0, 0},
-                     int64_t(1)})
+    Value *y = call("aten.convolution.default", {x, w, Argument(), List{1, 1}, List{0, 0},
+                                                 List{1, 1}, false, List{0, 0}, int64_t(1)})
                    ->result();
     // Of one element of the window each: what the copies hold.
     for (size_t which : {0, 1})
@@ -290,10 +289,10 @@ TEST_F(InterpretedConvolutions, transposedConvolutionsGoByPhases) {
           auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
           List ones(kind.stride.size(), Argument(int64_t(1)));
           Argument bias = biased ? Argument(tensor(type, {kind.w[1]}, 1)) : Argument();
-          return std::vector{one("aten.convolution.default",
-                                 {tensor(type, kind.x, 1), tensor(type, kind.w, 1), bias,
-                                  list(kind.stride), list(kind.padding), ones, true,
-                                  list(kind.more), int64_t(1)})};
+          return std::vector{
+              one("aten.convolution.default",
+                  {tensor(type, kind.x, 1), tensor(type, kind.w, 1), bias, list(kind.stride),
+                   list(kind.padding), ones, true, list(kind.more), int64_t(1)})};
         });
         EXPECT_EQ(replaced, kind.replaced) << kind.w[2];
       }

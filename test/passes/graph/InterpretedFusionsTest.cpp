@@ -142,18 +142,18 @@ TEST_F(InterpretedFusions, viewsMoveInFrontOfWhatComputes) {
       onDevice(boundOf(type), [&] {
         Value *x = tensor(type, {2, 5, 3, width});
         Value *cos = tensor(f32, {5, 1, width / 2}), *sin = tensor(f32, {5, 1, width / 2});
-        Value *pairs = one("aten.view.default",
-                           {one("aten.to.dtype", {x, f32}), List{2, 5, 3, width / 2, 2}});
-        Value *a = one("aten.select.int", {pairs, 4, 0}), *b = one("aten.select.int", {pairs, 4, 1});
+        Value *pairs =
+            one("aten.view.default", {one("aten.to.dtype", {x, f32}), List{2, 5, 3, width / 2, 2}});
+        Value *a = one("aten.select.int", {pairs, 4, 0}),
+              *b = one("aten.select.int", {pairs, 4, 1});
         auto mul = [&](Value *l, Value *r) { return one("aten.mul.Tensor", {l, r}); };
         Value *first = one("aten.sub.Tensor", {mul(a, cos), mul(b, sin)}),
               *second = one("aten.add.Tensor", {mul(a, sin), mul(b, cos)});
-        Value *both = one("aten.cat.default",
-                          {List{one("aten.unsqueeze.default", {first, 4}),
-                                one("aten.unsqueeze.default", {second, 4})},
-                           4});
-        return std::vector<Value *>{one(
-            "aten.to.dtype", {one("aten.view.default", {both, List{2, 5, 3, width}}), type})};
+        Value *both = one("aten.cat.default", {List{one("aten.unsqueeze.default", {first, 4}),
+                                                    one("aten.unsqueeze.default", {second, 4})},
+                                               4});
+        return std::vector<Value *>{
+            one("aten.to.dtype", {one("aten.view.default", {both, List{2, 5, 3, width}}), type})};
       });
       EXPECT_EQ(launches(), 1u);
       EXPECT_GT(moved, 0u);
@@ -162,9 +162,9 @@ TEST_F(InterpretedFusions, viewsMoveInFrontOfWhatComputes) {
         Value *x = one("aten.to.dtype", {tensor(type, {3, 7, width}), f32});
         auto resampled = [&](Value *from, int64_t dim, int64_t size, Value *share) {
           auto part = [&] {
-            return one("aten.mul.Tensor",
-                       {one("aten.index_select.default", {from, dim, tensor(i64, {9}, size)}),
-                        share});
+            return one(
+                "aten.mul.Tensor",
+                {one("aten.index_select.default", {from, dim, tensor(i64, {9}, size)}), share});
           };
           return one("aten.add.Tensor", {part(), part()});
         };

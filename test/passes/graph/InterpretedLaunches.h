@@ -178,7 +178,8 @@ protected:
   bool deterministic = false, tf32 = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
-  size_t replaced = 0, moved = 0, changed = 0, masks = 0, copies = 0, joined = 0, slicesComputed = 0;
+  size_t replaced = 0, moved = 0, changed = 0, masks = 0, copies = 0, joined = 0,
+         slicesComputed = 0;
   std::string sources;
   uint64_t state = 1;
 };
