@@ -63,24 +63,23 @@ std::optional<h::Value> calledOnComplex(h::Interpreter &interpreter, const std::
                                         const h::CallArgs &args, bool isRequired) {
   auto &given = args.positional;
   auto &named = args.keywords;
-  bool any = std::any_of(given.begin(), given.end(),
-                         [&](const h::Value &value) {
-                           return isOrHoldsComplex(interpreter, value);
-                         }) ||
-             std::any_of(named.begin(), named.end(), [&](const auto &keyword) {
-               return isOrHoldsComplex(interpreter, keyword.second);
-             });
-  if (!any || (!isRequired && interpreter.call(nameOfSource(interpreter, "_complex_operator"),
-                                               {h::Value(name)})
-                                  .isNone()))
+  bool any =
+      std::any_of(given.begin(), given.end(),
+                  [&](const h::Value &value) { return isOrHoldsComplex(interpreter, value); }) ||
+      std::any_of(named.begin(), named.end(), [&](const auto &keyword) {
+        return isOrHoldsComplex(interpreter, keyword.second);
+      });
+  if (!any ||
+      (!isRequired &&
+       interpreter.call(nameOfSource(interpreter, "_complex_operator"), {h::Value(name)}).isNone()))
     return std::nullopt;
   h::Dict keywords;
   for (const auto &[key, value] : named)
     keywords.set(h::Value(key), value);
   h::List list(given.begin(), given.end());
-  return interpreter.call(nameOfSource(interpreter, "_complex_call"),
-                          {h::Value(name), h::Value::tuple(std::move(list)),
-                           h::Value::dict(std::move(keywords))});
+  return interpreter.call(
+      nameOfSource(interpreter, "_complex_call"),
+      {h::Value(name), h::Value::tuple(std::move(list)), h::Value::dict(std::move(keywords))});
 }
 
 const h::Value *complexOperator(h::Interpreter &interpreter, const std::string &target) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Complex numbers of archives, models and scripts: `_Complex` of torch/aten_complex.py, which has the tensor of their
-/// pairs. No tensor of a program is complex.
+/// Complex numbers of archives, models and scripts: `_Complex` of torch/aten_complex.py, which has
+/// the tensor of their pairs. No tensor of a program is complex.
 #pragma once
 
 #include "archive/Archive.h"
@@ -19,8 +19,9 @@ host::Value pairsOf(host::Interpreter &interpreter, const host::Value &value);
 /// Whether an input of the node is complex, or its result by the dtype it is given.
 bool takesComplex(host::Interpreter &interpreter, const archive::Node &node,
                   const ArchiveScope &values);
-/// The call of torch's `name` where one of its arguments is complex, lists of them too; nullopt where
-/// none is, and where there is no such operator on them and `isRequired` does not ask for one.
+/// The call of torch's `name` where one of its arguments is complex, lists of them too; nullopt
+/// where none is, and where there is no such operator on them and `isRequired` does not ask for
+/// one.
 std::optional<host::Value> calledOnComplex(host::Interpreter &interpreter, const std::string &name,
                                            const host::CallArgs &args, bool isRequired);
 /// Null where no complex numbers come from the operator or go into it.

@@ -164,8 +164,7 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
       interpreter.refuse("'.to()' takes a dtype, a device or a tensor, got " + h::typeName(a[0]));
     type = other->tensor.type.dtype;
     device = other->tensor.storage->device;
-  } else if (first && (first->as<h::DType>() || first->as<h::Class>() ||
-                       first->as<h::Opaque>())) {
+  } else if (first && (first->as<h::DType>() || first->as<h::Class>() || first->as<h::Opaque>())) {
     a = ofType.bind(interpreter, "to", args);
     type = *dtypeOf(interpreter, a[0], "to");
   } else {

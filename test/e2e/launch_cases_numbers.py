@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types: conversions, promotions, integer arithmetic, NaN, and the functions of one number."""
 import math
+import statistics
 
 import numpy as np
 
@@ -286,5 +287,5 @@ def spellings(rng):
 
 def cases():
     rng = np.random.default_rng(11)
-    for part in (conversions, promotions, integers, floats, device_integers, quantised, spellings):
+    for part in (conversions, promotions, integers, floats, device_integers, special_functions, quantised, spellings):
         yield from part(rng)

@@ -194,6 +194,48 @@ def device_library(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def special_functions(x_ptr, y_ptr, i_ptr, out_ptr, exponent_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=1.0)
+    y = tl.load(y_ptr + i, mask=i < n, other=1.0)
+    k = tl.load(i_ptr + i, mask=i < n, other=1)
+    share = 0.5 + 0.5 * libdevice.tanh(x * 0.2)
+    tl.store(out_ptr + i, libdevice.lgamma(x), mask=i < n)
+    tl.store(out_ptr + n + i, libdevice.tgamma(x * 0.25), mask=i < n)
+    tl.store(out_ptr + 2 * n + i, libdevice.erfinv(y), mask=i < n)
+    tl.store(out_ptr + 3 * n + i, libdevice.erfcinv(y + 1), mask=i < n)
+    tl.store(out_ptr + 4 * n + i, libdevice.normcdf(x), mask=i < n)
+    tl.store(out_ptr + 5 * n + i, libdevice.normcdfinv(y * 0.5 + 0.5), mask=i < n)
+    tl.store(out_ptr + 6 * n + i, libdevice.erfcx(tl.abs(x)), mask=i < n)
+    tl.store(out_ptr + 7 * n + i, libdevice.sinpi(x), mask=i < n)
+    tl.store(out_ptr + 8 * n + i, libdevice.cospi(x), mask=i < n)
+    tl.store(out_ptr + 9 * n + i, libdevice.ldexp(y, k), mask=i < n)
+    tl.store(out_ptr + 10 * n + i, libdevice.logb(y), mask=i < n)
+    tl.store(out_ptr + 11 * n + i, libdevice.nextafter(x, y), mask=i < n)
+    tl.store(out_ptr + 12 * n + i, libdevice.remainder(x, y), mask=i < n)
+    tl.store(out_ptr + 13 * n + i, libdevice.fdim(x, y), mask=i < n)
+    tl.store(out_ptr + 14 * n + i, libdevice.norm4d(x, y, x, y), mask=i < n)
+    tl.store(out_ptr + 15 * n + i, libdevice.rnorm3d(x, y, share), mask=i < n)
+    tl.store(out_ptr + 16 * n + i, libdevice.rcbrt(x), mask=i < n)
+    tl.store(exponent_ptr + i, libdevice.ilogb(y), mask=i < n)
+
+
+@triton.jit
+def device_words(x_ptr, y_ptr, s_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, y, s = tl.load(x_ptr + i, mask=i < n, other=1), tl.load(y_ptr + i, mask=i < n, other=1), tl.load(s_ptr + i, mask=i < n, other=1)
+    tl.store(out_ptr + i, libdevice.mulhi(x, y), mask=i < n)
+    tl.store(out_ptr + n + i, libdevice.mul24(x, y), mask=i < n)
+    tl.store(out_ptr + 2 * n + i, libdevice.hadd(x, y), mask=i < n)
+    tl.store(out_ptr + 3 * n + i, libdevice.rhadd(x, y), mask=i < n)
+    tl.store(out_ptr + 4 * n + i, libdevice.sad(x, y, s.to(tl.uint32)), mask=i < n)
+    tl.store(out_ptr + 5 * n + i, libdevice.byte_perm(x, y, s), mask=i < n)
+    tl.store(out_ptr + 6 * n + i, libdevice.float_as_int(libdevice.int2float_rn(x)), mask=i < n)
+    tl.store(out_ptr + 7 * n + i, libdevice.float_as_int(libdevice.uint2float_rn(x.to(tl.uint32))), mask=i < n)
+    tl.store(out_ptr + 8 * n + i, libdevice.float2uint_rn(libdevice.int_as_float(y)), mask=i < n)
+
+
+@triton.jit
 def integer_powers(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n, other=0.0)
