@@ -348,16 +348,12 @@ List splitSpaces(const std::string &text, int64_t limit) {
       i += spaceAt(text, i);
     if (i == text.size())
       return out;
-    size_t begin = i, end = i;
+    size_t begin = i;
+    // The rest keeps what is at its end.
     bool isRest = limit >= 0 && static_cast<int64_t>(out.size()) == limit;
-    while (i < text.size() && (isRest || !spaceAt(text, i))) {
-      size_t space = spaceAt(text, i);
-      i += space ? space : codePointLength(text, i);
-      end = space ? end : i;
-    }
-    out.emplace_back(text.substr(begin, end - begin));
-    if (isRest)
-      return out;
+    while (i < text.size() && (isRest || !spaceAt(text, i)))
+      i += codePointLength(text, i);
+    out.emplace_back(text.substr(begin, i - begin));
   }
 }
 

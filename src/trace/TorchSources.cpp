@@ -151,6 +151,9 @@ const char *const moreDistributionSource =
 const char *const distributionTransformSource =
 #include "trace/torch/distribution_transforms.py.inc"
     ;
+const char *const distributionRatioSource =
+#include "trace/torch/distribution_ratios.py.inc"
+    ;
 const char *const divergenceSource =
 #include "trace/torch/distribution_kl.py.inc"
     ;

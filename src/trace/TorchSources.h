@@ -50,8 +50,8 @@ extern const char *const convolutionGradientSource;
 extern const char *const utilitySource;      ///< torch.nn.utils
 extern const char *const sequenceSource;     ///< torch.nn.utils.rnn
 extern const char *const distributionSource; ///< torch.distributions
-extern const char *const moreDistributionSource, *const distributionTransformSource,
-                                                     *const divergenceSource;
+extern const char *const moreDistributionSource,
+    *const distributionTransformSource, *const distributionRatioSource, *const divergenceSource;
 extern const char *const parametrizeSource;  ///< torch.nn.utils.parametrize
 extern const char *const pruneSource;        ///< torch.nn.utils.prune
 extern const char *const functionNameSource; ///< other names; part of the composites' module

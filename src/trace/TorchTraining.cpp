@@ -118,7 +118,7 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch.distributions", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "distributions",
                    std::string(distributionSource) + moreDistributionSource +
-                       distributionTransformSource + divergenceSource);
+                       distributionTransformSource + distributionRatioSource + divergenceSource);
   });
   for (const char *part : {"transforms",
                            "distribution",

@@ -186,3 +186,7 @@ Beta.support = _Constraints.unit_interval
 Dirichlet.support = _Constraints.simplex
 MultivariateNormal.support = _Constraints.real_vector
 Poisson.support = Geometric.support = _Constraints.nonnegative_integer
+StudentT.support = VonMises.support = _Constraints.real
+FisherSnedecor.support = InverseGamma.support = _Constraints.positive
+Kumaraswamy.support = ContinuousBernoulli.support = _Constraints.unit_interval
+NegativeBinomial.support = _Constraints.nonnegative_integer

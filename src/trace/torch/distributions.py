@@ -195,7 +195,7 @@ class _Lazily(Distribution):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         value = self._other()
         setattr(self, name, value)
-        self._shown = ("probs", "logits")
+        self._shown = tuple(shown for shown in self._shown if shown not in ("probs", "logits")) + ("probs", "logits")
         return value
 
     def _other(self):
