@@ -495,21 +495,30 @@ private:
     return h::Value(std::make_shared<TensorObject>(tracer, tracer.recorder->tensorOf(held)));
   }
 
-  void record() {
+  /// The kernel's run-time parameters, if one of its parameters is passed as several.
+  std::vector<frontend::EmittedParameter> partsOfLaunch() {
     using Kind = Parameter::Kind;
+    if (std::none_of(parameters.begin(), parameters.end(), [](const Parameter &parameter) {
+          return parameter.kind == Kind::Descriptor || parameter.kind == Kind::Tuple;
+        }))
+      return {};
     std::vector<frontend::ParameterSpec> specs;
     specs.reserve(parameters.size());
     for (const Parameter &parameter : parameters)
       specs.push_back(parameter.spec());
-    const std::vector<frontend::EmittedParameter> emitted =
-        frontend::runtimeParameters(kernel, specs);
+    return frontend::runtimeParameters(kernel, specs);
+  }
+
+  void record() {
+    using Kind = Parameter::Kind;
+    const std::vector<frontend::EmittedParameter> emitted = partsOfLaunch();
     auto partsOf = [&](size_t parameter) {
       auto [first, last] = std::equal_range(
           emitted.begin(), emitted.end(), frontend::EmittedParameter{"", {}, {}, parameter},
           [](const auto &a, const auto &b) { return a.parameter < b.parameter; });
       return Parts(first, last);
     };
-    arguments.reserve(emitted.size());
+    arguments.reserve(std::max(parameters.size(), emitted.size()));
     for (size_t i = 0; i < parameters.size(); ++i) {
       const std::string &name = kernel.parameters[i].name;
       Tracer::LaunchArgument argument;
