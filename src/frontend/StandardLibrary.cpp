@@ -7,6 +7,7 @@ namespace pellucid::frontend {
 
 static constexpr const char *source =
 #include "frontend/standard_library.py.inc"
+#include "frontend/standard_library_random.py.inc"
     ;
 
 namespace {

@@ -25,6 +25,8 @@ const TextModule textModules[] = {
     {
         "argparse",
 #include "host/modules/argparse.py.inc"
+#include "host/modules/argparse_actions.py.inc"
+#include "host/modules/argparse_parser.py.inc"
     },
     {
         "ast",
@@ -149,6 +151,8 @@ const TextModule textModules[] = {
     {
         "unittest",
 #include "host/modules/unittest.py.inc"
+#include "host/modules/unittest_functions.py.inc"
+#include "host/modules/unittest_runs.py.inc"
     },
     {
         "unittest.mock",
