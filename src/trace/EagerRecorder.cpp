@@ -259,7 +259,7 @@ Value *EagerRecorder::inMemoryOrder(Value *value) {
 
 /// Of a branch or body, that may be held behind it: by a list, an attribute, a closure.
 bool EagerRecorder::isOfRegion(const Value &value) const {
-  return value.producer()->graph() != &tracer.program.main;
+  return tracer.hasEnded(value.producer()->graph());
 }
 
 std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
