@@ -22,8 +22,8 @@ void ArchiveReplay::flatten(h::Interpreter &interpreter, const h::Value &value,
   if (value.isSequence())
     for (const h::Value &element : value.elements())
       flatten(interpreter, element, out);
-  else if (value.as<h::Instance>() &&
-           (interpreter.findAttr(value, "_fields") || interpreter.findAttr(value, "_names")))
+  else if (auto *instance = value.as<h::Instance>();
+           instance && (instance->cls->find("_fields") || instance->cls->find("_names")))
     for (const h::Value &element : interpreter.iterate(value))
       flatten(interpreter, element, out);
   else

@@ -277,7 +277,7 @@ void ModelTrace::collectResults(const h::Value &given, std::vector<Argument> &ou
     return;
   }
   // What torch.sort and its kin give.
-  if (value.as<h::Instance>() && interpreter->findAttr(value, "_fields")) {
+  if (auto *instance = value.as<h::Instance>(); instance && instance->cls->find("_fields")) {
     for (const h::Value &element : interpreter->iterate(value))
       collectResults(element, outputs, where);
     return;
