@@ -26,8 +26,8 @@ def _divisor(a, b):
     common = F.broadcast_shapes(a.shape, b.shape)
     a, b = torch.abs(a).expand(common).clone(), torch.abs(b).expand(common).clone()
 
-    def goes_on(a, b):
-        return (b != 0).any()
+    def goes_on(*pair):
+        return (pair[1] != 0).any()
 
     def turn(a, b):
         rest = torch.remainder(a, torch.where(b == 0, 1, b))

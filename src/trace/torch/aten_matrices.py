@@ -147,7 +147,10 @@ def _is_square(A, name):
 
 @_aten("aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)")
 def _linalg_lu_factor_ex(A, pivot, check_errors):
-    return _lu_factors(A, pivot)
+    found = _lu_factors(A, pivot)
+    if check_errors:
+        _demand(found[2], "torch.linalg.lu_factor_ex: U has a zero on its diagonal, and using it on lu_solve would result in a division by zero.")
+    return found
 
 
 @_aten("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)")
@@ -157,7 +160,7 @@ def _linalg_lu_factor(A, pivot):
 
 @_aten("aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)")
 def _lu_with_info(self, pivot, check_errors):
-    return _lu_factors(self, pivot)
+    return _linalg_lu_factor_ex(self, pivot, check_errors)
 
 
 @_aten("aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)")
