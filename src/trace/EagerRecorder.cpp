@@ -268,9 +268,13 @@ std::vector<EagerRecorder::Output> EagerRecorder::liveOutputs() {
   std::unordered_set<const TracedStorage *> seen;
   for (const auto &weak : tracked) {
     std::shared_ptr<TracedStorage> storage = weak.lock();
-    if (!storage || !storage->base || isOfRegion(*storage->base) ||
-        !seen.insert(storage.get()).second)
+    if (!storage || !storage->base || !seen.insert(storage.get()).second)
       continue;
+    // Later its node may be gone.
+    if (isOfRegion(*storage->base)) {
+      storage->unreadable = Tracer::madeInRegion;
+      continue;
+    }
     auto [entry, isNew] = known.try_emplace(storage->base, outputs.size());
     if (isNew)
       outputs.push_back({storage->base, {}});
@@ -377,8 +381,6 @@ void EagerRecorder::restart(bool failed) {
     if (std::shared_ptr<TracedStorage> storage = weak.lock()) {
       if (failed && storage->base && !inputOf.count(storage->base))
         storage->initializer = {};
-      if (storage->base && isOfRegion(*storage->base))
-        storage->unreadable = Tracer::madeInRegion;
       storage->base = nullptr;
     }
   tracked.clear();
