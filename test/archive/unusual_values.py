@@ -196,30 +196,6 @@ def written():
     return Written(), [values(4), values(3), values(6)], {"dynamic_shapes": {"x": {0: n}, "y": {0: n + 4}, "z": None, "into": {"deep": [None], "also": None}}}
 
 
-class Kept(nn.Module):
-    """State of a module that is used under two names; buffers that are bound anew."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(4, momentum=0.3)
-        self.other = nn.ModuleList([nn.BatchNorm1d(4, momentum=None), self.norm])
-        self.register_buffer("seen", torch.zeros(1, dtype=torch.int64))
-        self.register_buffer("window", torch.zeros(3, 4))
-
-    def forward(self, x):
-        y = self.norm(x) + self.other[0](x) + self.other[1](x * 2)
-        y = y + F.batch_norm(x, self.norm.running_mean, self.norm.running_var, training=True, momentum=0.3)
-        self.window = torch.cat([self.window[1:], x.mean(0, keepdim=True)])
-        self.seen += x.shape[0]
-        self.seen = torch.where(self.seen > 9, self.seen - 9, self.seen)
-        return y, self.window.sum(0), self.seen * 1, self.norm.running_mean + 0, self.norm.running_var * 2
-
-
-def kept():
-    values = lambda n: ((torch.randn(n, 4),), {})
-    return Kept(), [values(5), values(2), values(8), values(3)], {"dynamic_shapes": ({0: Dim("n", min=2, max=8)},), "refused": [(*values(9), "must be in")]}
-
-
 class Named(nn.Module):
     """Names that other languages keep to themselves, and names of one sound."""
 
@@ -351,13 +327,25 @@ class Broadcast(nn.Module):
         b = x.expand(3, n, m).sum(1) * y.mean(0)
         c = F.max_pool2d(F.avg_pool2d(image, 2, 1, ceil_mode=False), 2, 1) + image.mean((2, 3), keepdim=True)
         d = torch.einsum("nm,km->nk", x, y).std(1) + x.var(1, unbiased=False)
-        return a, b, c, d, x.squeeze(0).sum(), F.conv2d(image, image.new_ones(1, 2, 3, 3), stride=2, padding=1), F.interpolate(image, scale_factor=2, mode="bilinear"), x.unfold(1, 2, 1), x.roll(1, 0), torch.cdist(x, y)
+        return a, b, c, d, F.conv2d(image, image.new_ones(1, 2, 3, 3), stride=2, padding=1), F.interpolate(image, scale_factor=2, mode="bilinear"), x.unfold(1, 2, 1), x.roll(1, 0), torch.cdist(x, y)
 
 
 def broadcast():
     values = lambda n, k, h: ((torch.randn(n, 5), torch.randn(k, 5), torch.randn(n, 2, h, 6)), {})
     n, k, h = Dim("n", max=8), Dim("k", min=2, max=9), Dim("h", min=4, max=20)
     return Broadcast(), [values(3, 4, 8), values(1, 2, 4), values(8, 9, 20), values(1, 9, 6)], {"dynamic_shapes": ({0: n}, {0: k}, {0: n, 2: h}), "refused": [(*values(9, 4, 8), "must be in"), (*values(2, 2, 22), "must be in")]}
+
+
+class Squeezed(nn.Module):
+    """An operator whose dims depend on whether a size is one: the package is for two and more."""
+
+    def forward(self, x):
+        return x.squeeze(0) * 2, x.sum(0)
+
+
+def squeezed():
+    values = lambda n: ((torch.randn(n, 5),), {})
+    return Squeezed(), [values(3), values(2), values(8)], {"dynamic_shapes": ({0: Dim("n", max=8)},), "refused": [(*values(1), "must be in 2..8"), (*values(9), "must be in")]}
 
 
 class Matrices(nn.Module):
@@ -424,4 +412,4 @@ def tuples():
     return Tuples(), [values(5), values(5)], {}
 
 
-MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, kept, named, nothing, silent, containers, numbers, contexts, zero, broadcast, matrices, systems, tuples)}
+MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, named, nothing, silent, containers, numbers, contexts, zero, broadcast, squeezed, matrices, systems, tuples)}
