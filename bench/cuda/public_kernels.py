@@ -196,7 +196,7 @@ def worst_difference(actual, expected):
     if a.numel() == 0:
         return 0.0
     largest = b.abs().max().clamp(min=1e-30)  # whose square may not be held
-    size = largest * (b / largest).square().mean().sqrt()
+    size = (largest * (b / largest).square().mean().sqrt()).clamp(min=1e-30)  # zeros alone differ by nothing
     return float(((a - b).abs() / (b.abs() + size)).max())
 
 

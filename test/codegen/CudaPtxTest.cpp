@@ -168,6 +168,45 @@ TEST(CudaAtomics, NeighboursAreAddedInPairs) {
   EXPECT_EQ(countOf(ptxOf(atomicSumOf("bf16", ""), "k", "80"), "red.relaxed"), 0u);
 }
 
+/// The text of a kernel that adds up a line of so many f32.
+static std::string sumOfLine(const std::string &count) {
+  std::string line = "tensor<" + count + "x";
+  return ptxOf("tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {\n"
+               "  %i = tt.make_range {start = 0 : i32, end = " +
+                   count + " : i32} : " + line + "i32>\n  %xs = tt.splat %x : !tt.ptr<f32> -> " +
+                   line + "!tt.ptr<f32>>\n  %p = tt.addptr %xs, %i : " + line + "!tt.ptr<f32>>, " +
+                   line + "i32>\n  %v = tt.load %p : " + line +
+                   "!tt.ptr<f32>>\n  %s = \"tt.reduce\"(%v) <{axis = 0 : i32}> ({\n"
+                   "  ^bb0(%a: f32, %b: f32):\n    %c = arith.addf %a, %b : f32\n"
+                   "    tt.reduce.return %c : f32\n  }) : (" +
+                   line + "f32>) -> f32\n  tt.store %y, %s : !tt.ptr<f32>\n  tt.return\n}\n",
+               "k", "90");
+}
+
+// Where a tile alone is more than a thread's registers, no other block is asked for beside it.
+TEST(CudaRegisters, LongTilesHaveAllOfThem) {
+  EXPECT_EQ(countOf(sumOfLine("65536"), ".minnctapersm 1\n"), 1u);
+  EXPECT_EQ(countOf(sumOfLine("16384"), ".minnctapersm"), 0u);
+}
+
+// A loop of known rounds runs four of them side by side where its body is short.
+TEST(CudaLoops, ShortRoundsSideBySide) {
+  auto loopTo = [](const std::string &end) {
+    return ptxOf("tt.func public @k(%p: !tt.ptr<f32>, %n: i32) {\n"
+                 "  %zero = arith.constant 0 : i32\n  %one = arith.constant 1 : i32\n"
+                 "  %end = arith.constant " +
+                     end +
+                     " : i32\n  scf.for %i = %zero to %end step %one : i32 {\n"
+                     "    %at = tt.addptr %p, %i : !tt.ptr<f32>, i32\n"
+                     "    %x = tt.load %at : !tt.ptr<f32>\n"
+                     "    %y = arith.addf %x, %x : f32\n"
+                     "    tt.store %at, %y : !tt.ptr<f32>\n  }\n  tt.return\n}\n",
+                 "k", "90");
+  };
+  EXPECT_EQ(countOf(loopTo("64"), "add.f32") + countOf(loopTo("64"), "add.rn.f32"), 4u);
+  EXPECT_EQ(countOf(loopTo("63"), "add.f32") + countOf(loopTo("63"), "add.rn.f32"), 1u);
+}
+
 // ptxas unrolls loops that count to their end and no others.
 TEST(CudaLoops, EndWhereTheIndexIsTheEnd) {
   auto loopBy = [](const std::string &step) {

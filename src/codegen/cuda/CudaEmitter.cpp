@@ -54,7 +54,7 @@ void CudaEmitter::createEntry() {
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   describeTensorMaps();
   entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
-  if (unsigned blocks = blocksSideBySide(); blocks > 1)
+  if (unsigned blocks = blocksSideBySide(); blocks > 1 || holdsLongTiles())
     entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   // What depends on the thread alone goes to the first block, which stays free of all else.
