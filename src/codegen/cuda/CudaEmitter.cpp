@@ -42,6 +42,19 @@ void CudaEmitter::emit() {
     shared->eraseFromParent();
 }
 
+// Twice what a thread has registers for: ptxas leaves most of it in memory as soon as it aims at
+// several blocks side by side, and uses all registers where it is told that one will do.
+static bool holdsLongTiles(tt::FuncOp kernel) {
+  constexpr unsigned longTile = 512;
+  return kernel
+      ->walk([&](tt::LoadOp op) {
+        auto layout = ttgpu::layoutOf(op.getResult());
+        return layout && layout->registerCount() >= longTile ? mlir::WalkResult::interrupt()
+                                                             : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void CudaEmitter::createEntry() {
   checkParameters();
   llvm::SmallVector<llvm::Type *> parameters;
@@ -54,7 +67,7 @@ void CudaEmitter::createEntry() {
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   describeTensorMaps();
   entry->addFnAttr("nvvm.reqntid", std::to_string(32 * options.numWarps));
-  if (unsigned blocks = blocksSideBySide(); blocks > 1 || holdsLongTiles())
+  if (unsigned blocks = blocksSideBySide(); blocks > 1 || holdsLongTiles(kernel))
     entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   // What depends on the thread alone goes to the first block, which stays free of all else.

@@ -216,7 +216,6 @@ private:
   void emitMatrixDot(tt::DotOp op);
   /// How many blocks a multiprocessor is to hold at least; 1 leaves it to the assembler.
   unsigned blocksSideBySide();
-  bool holdsLongTiles();
   /// The operand where it lies in shared memory already.
   std::optional<SharedOperand> sharedOperand(mlir::Value operand);
   /// Where an operand of this layout lies whose neighbours are along `dim`.

@@ -40,19 +40,6 @@ unsigned CudaEmitter::blocksSideBySide() {
   return fits && count == 1 ? std::max<unsigned>(1, threadsOfAll / threads) : 1;
 }
 
-// Twice what a thread has registers for: ptxas leaves most of it in memory as soon as it aims at
-// several blocks side by side, and uses all registers where it is told that one will do.
-bool CudaEmitter::holdsLongTiles() {
-  constexpr unsigned longTile = 512;
-  return kernel
-      ->walk([&](tt::LoadOp op) {
-        auto layout = ttgpu::layoutOf(op.getResult());
-        return layout && layout->registerCount() >= longTile ? mlir::WalkResult::interrupt()
-                                                             : mlir::WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 std::optional<SharedOperand> CudaEmitter::sharedOperand(mlir::Value operand) {
   if (ttgpu::layoutOf(operand))
     return std::nullopt;
