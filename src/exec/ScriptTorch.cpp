@@ -42,9 +42,9 @@ const char *const tritonTestingSource =
 const char *const numpySource =
 #include "exec/torch/numpy.py.inc"
 #include "exec/torch/numpy_arrays.py.inc"
+#include "exec/torch/numpy_files.py.inc"
 #include "exec/torch/numpy_functions.py.inc"
 #include "exec/torch/numpy_random.py.inc"
-#include "exec/torch/numpy_files.py.inc"
     ;
 const char *const pytestSource =
 #include "exec/torch/pytest.py.inc"

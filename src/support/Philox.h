@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Philox 4x32 with ten rounds (Salmon et al., SC 2011): the generator of PyTorch's CUDA devices and
-/// of our own draws. A counter and a key give four words; no state is kept, so any element can be
-/// drawn by itself.
+/// Philox 4x32 with ten rounds (Salmon et al., SC 2011): the generator of PyTorch's CUDA devices
+/// and of our own draws. A counter and a key give four words; no state is kept, so any element can
+/// be drawn by itself.
 #pragma once
 
 #include <array>

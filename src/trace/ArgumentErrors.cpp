@@ -89,7 +89,8 @@ Found noTensorInList(const std::vector<const Schema *> &schemas,
   return std::nullopt;
 }
 
-/// What fills a tensor of integers must be one of them; unsigned ones take negative integers, which wrap.
+/// What fills a tensor of integers must be one of them; unsigned ones take negative integers, which
+/// wrap.
 Found unheldNumber(const std::string &target, const std::vector<Argument> &positional) {
   bool fills = target == "aten.fill.Scalar" || target == "aten.masked_fill.Scalar";
   const Value *self = fills && positional.size() > 1 ? positional[0].value() : nullptr;

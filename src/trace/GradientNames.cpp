@@ -146,8 +146,8 @@ NamedGradients::NamedGradients(std::string_view name, const h::CallArgs &args) {
   if (found.empty())
     return;
   title = found;
-  forEachTensor<true>(
-      args, [&](const TensorObject &tensor) { operands.push_back(nodeOf(tensor)); });
+  forEachTensor<true>(args,
+                      [&](const TensorObject &tensor) { operands.push_back(nodeOf(tensor)); });
 }
 
 h::Value NamedGradients::operator()(const h::Value &result) const {
