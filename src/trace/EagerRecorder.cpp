@@ -447,8 +447,6 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
-  if (!storage.unreadable.empty())
-    throw DiagnosticError(where, storage.unreadable);
   if (storage.base && !storage.memory)
     refuseInRegion(where);
   // Memory that the segment only reads is as it was: nothing has to be computed first.
@@ -456,6 +454,8 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
     flush();
   addresses.settle(storage);
   if (!storage.memory) {
+    if (!storage.unreadable.empty()) // seen by flush()
+      throw DiagnosticError(where, storage.unreadable);
     if (storage.initializer.kind == Initializer::Kind::None)
       throw DiagnosticError(where,
                             "this tensor has no values: what should have computed it failed");
