@@ -38,6 +38,8 @@ SOURCES = {
 }
 STUBS = {
     **STUBS_OF_THIRD,
+    "transformers/__init__.py": "__version__ = \"4.50.0\"\n",
+    "transformers/utils.py": "def is_torch_npu_available():\n    return False\n",
     "fbgemm_gpu/__init__.py": "",
     "fbgemm_gpu/triton/__init__.py": "",
     "fbgemm_gpu/sll/__init__.py": "",
