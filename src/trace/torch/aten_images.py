@@ -75,7 +75,7 @@ def _cubic(input, output_size, align_corners, scales):
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     for d in (1, 0):
         dim, size, out = input.dim() - 2 + d, input.shape[input.dim() - 2 + d], output_size[d]
-        at = torch.arange(out, dtype=torch.float32)
+        at = torch.arange(out, dtype=_place_type(input))
         step = _step(size, out, align_corners, scales[d])
         place = at * step if align_corners else (at + 0.5) * step - 0.5
         low = torch.floor(place)
@@ -105,8 +105,8 @@ def _antialiased(input, output_size, align_corners, scales, reach, window):
         dim, size, out = input.dim() - 2 + d, input.shape[input.dim() - 2 + d], output_size[d]
         step = _step(size, out, align_corners, scales[d])
         spread = step if step >= 1.0 else 1.0
-        centre = ((torch.arange(out, dtype=torch.float32) + 0.5) * step).unsqueeze(1)
-        at = torch.arange(size, dtype=torch.float32).unsqueeze(0)
+        centre = ((torch.arange(out, dtype=_place_type(input)) + 0.5) * step).unsqueeze(1)
+        at = torch.arange(size, dtype=_place_type(input)).unsqueeze(0)
         first = torch.clamp(torch.trunc(centre - reach * spread + 0.5), min=0.0)
         last = torch.clamp(torch.trunc(centre + reach * spread + 0.5), max=float(size))
         weights = torch.where((at >= first) & (at < last), window((at - centre + 0.5) / spread), 0.0)

@@ -119,9 +119,14 @@ def _nearest_places(input, rank, output_size, scales):
     return input
 
 
-def _sources(size, out, align_corners, scale):
+def _place_type(input):
+    """What places and shares are computed in: as PyTorch, as exact as the elements, and no less than float32."""
+    return torch.float64 if input.dtype == torch.float64 else torch.float32
+
+
+def _sources(size, out, align_corners, scale, dtype):
     """For each result the two elements beside its place, and the share of the second."""
-    at = torch.arange(out, dtype=torch.float32)
+    at = torch.arange(out, dtype=dtype)
     if align_corners:
         place = at * ((size - 1) / (out - 1)) if out != 1 else at * 0.0
     else:
@@ -137,7 +142,7 @@ def _linear(input, rank, output_size, align_corners, scales):
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     for d in reversed(range(rank)):
         dim = input.dim() - rank + d
-        low, high, share = _sources(input.shape[dim], output_size[d], align_corners, scales[d])
+        low, high, share = _sources(input.shape[dim], output_size[d], align_corners, scales[d], _place_type(input))
         share = share.to(wide.dtype).reshape([-1] + [1] * (rank - 1 - d))
         wide = torch.index_select(wide, dim, low) * (1.0 - share) + torch.index_select(wide, dim, high) * share
     return wide.to(input.dtype)

@@ -77,6 +77,21 @@ class Tensors(unittest.TestCase):
                 done = self.text(f"import torch\ntry:\n    {maker.format(given)}\nexcept TypeError as error:\n    print(error)\n")
                 self.assertIn("argument 'dtype' must be torch.dtype, not ", done.stdout + done.stderr, maker)
 
+    def test_places_of_double_precision(self):
+        """Resampling of float64 has shares of float64: lines of random lengths against the formula in Python's floats."""
+        chosen = random.Random(17)
+        for _ in range(6):
+            size, out, aligned = chosen.randint(2, 40), chosen.randint(2, 90), chosen.random() < 0.5
+            given = [chosen.uniform(-5, 5) for _ in range(size)]
+            wanted = []
+            for i in range(out):
+                place = i * (size - 1) / (out - 1) if aligned else max((i + 0.5) * size / out - 0.5, 0.0)
+                low = min(int(place), size - 1)
+                wanted.append(given[low] + (given[min(low + 1, size - 1)] - given[low]) * min(max(place - low, 0.0), 1.0))
+            call = f"torch.nn.functional.interpolate(torch.tensor([[{given}]], dtype=torch.float64), size={out}, mode='linear', align_corners={aligned})"
+            done = self.text(f"import torch\nprint((({call})[0, 0] - torch.tensor({wanted}, dtype=torch.float64)).abs().max().item() < 1e-12)\n")
+            self.assertEqual(done.stdout, "True\n", f"{done.stderr} {size} {out} {aligned}")
+
     def test_complex_numbers(self):
         self.same("complex_numbers")
 
