@@ -362,7 +362,7 @@ class Matrices(nn.Module):
         return (torch.linalg.inv(a), torch.linalg.det(a), sign, size, torch.linalg.solve(a, b), torch.linalg.solve(a, v), torch.linalg.solve(sure, b.mT, left=False), lower, torch.linalg.cholesky(sure, upper=True),
                 LU, pivots, P, L, U, torch.linalg.lu_solve(LU, pivots, b), torch.linalg.lu_solve(LU, pivots, b, adjoint=True), torch.cholesky_solve(b, lower), torch.cholesky_inverse(lower),
                 torch.linalg.solve_triangular(lower, b, upper=False), torch.linalg.solve_triangular(lower.mT, b.mT @ lower, upper=True, left=False), Q, R, torch.linalg.qr(wide.mT, mode="complete")[1],
-                torch.linalg.matrix_exp(a * 0.5), torch.linalg.matrix_power(sure, -2), torch.linalg.inv_ex(a)[1], torch.logdet(sure), torch.linalg.matrix_norm(a, 1))
+                torch.matrix_exp(a * 0.5), torch.linalg.matrix_power(sure, -2), torch.linalg.inv_ex(a)[1], torch.logdet(sure), torch.linalg.matrix_norm(a, 1))
 
 
 def matrices():
@@ -372,7 +372,7 @@ def matrices():
         return (a, torch.randn(batch, n, 2), torch.randn(batch, n + 2, n), torch.randn(batch, n)), {}
 
     singular = (torch.zeros(3, 4, 4), torch.randn(3, 4, 2), torch.randn(3, 6, 4), torch.randn(3, 4)), {}
-    return Matrices(), [values(3, 4), values(3, 4)], {"refused": [(*singular, "singular")]}
+    return Matrices(), [values(3, 4), values(3, 4)], {"refused": [(*singular, "singular")], "undecomposed": True}
 
 
 class Systems(nn.Module):
@@ -387,7 +387,7 @@ class Systems(nn.Module):
 def systems():
     values = lambda batch, n: ((torch.randn(batch, n, n) + 3 * torch.eye(n)[torch.randperm(n)], torch.randn(batch, n, 2)), {})
     batch, n = Dim("batch", max=6), Dim("n", max=7)
-    return Systems(), [values(3, 4), values(1, 1), values(0, 3), values(6, 7), values(2, 2)], {"dynamic_shapes": ({0: batch, 1: n, 2: n}, {0: batch, 1: n}), "refused": [(*values(7, 2), "must be in"), (*values(2, 8), "must be in")]}
+    return Systems(), [values(3, 4), values(1, 1), values(0, 3), values(6, 7), values(2, 2)], {"dynamic_shapes": ({0: batch, 1: n, 2: n}, {0: batch, 1: n}), "refused": [(*values(7, 2), "must be in"), (*values(2, 8), "must be in")], "undecomposed": True}
 
 
 class Tuples(nn.Module):

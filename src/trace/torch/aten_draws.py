@@ -19,7 +19,8 @@ def _linspace(start, end, steps, dtype, layout, device, pin_memory):
 
 def _triangle(row, col, offset, lower, dtype, device):
     places = [[i, j] for i in range(row) for j in range(col) if (j - i <= offset if lower else j - i >= offset)]
-    kept = torch.int64 if dtype is None else dtype
+    # The schema's default is the number of int64.
+    kept = torch.int64 if dtype is None or isinstance(dtype, int) else dtype
     return torch.tensor([[p[0] for p in places], [p[1] for p in places]], dtype=kept, device=device) if places else torch.tensor([[0], [0]], dtype=kept, device=device)[:, :0]
 
 
