@@ -146,7 +146,7 @@ def pair(x):
   // 64, 65, 128 and the rest.
   EXPECT_EQ(variants, 4u);
   EXPECT_TRUE(has(refusal(text, "text"), "'TEXT' of 'plain' must be known while compiling"));
-  EXPECT_TRUE(has(refusal(text, "pair"), "'PAIR' of 'plain' must be known while compiling"));
+  EXPECT_TRUE(has(refusal(text, "pair"), "'PAIR[1]' of 'plain' must be known while compiling"));
 }
 
 // A cached function is asked again for what may go another way.
