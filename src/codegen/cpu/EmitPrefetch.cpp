@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that come from memory, are read more than once and computed on in between: memory would rest
 // meanwhile, so the last pass over a row fetches a later program's.
+#include "codegen/common/ElementOps.h"
 #include "codegen/cpu/KernelEmitter.h"
 
 namespace pellucid::codegen {
@@ -23,7 +24,8 @@ int64_t rowBytes(tt::LoadOp load) {
 
 } // namespace
 
-/// The loads that `value` is evaluated from in this nest.
+/// The loads that `value` is evaluated from in this nest, at the nest's own indices: what lies
+/// behind a reshape, a transposition or a broadcast has others, and perhaps another number of them.
 static void collectLoads(mlir::Value value, llvm::function_ref<bool(mlir::Value)> isStored,
                          llvm::DenseSet<mlir::Value> &seen,
                          llvm::SmallVectorImpl<tt::LoadOp> &loads) {
@@ -32,6 +34,8 @@ static void collectLoads(mlir::Value value, llvm::function_ref<bool(mlir::Value)
     return;
   if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
     loads.push_back(load);
+  else if (!isElementOp(op))
+    return;
   for (mlir::Value operand : op->getOperands())
     collectLoads(operand, isStored, seen, loads);
 }

@@ -227,3 +227,15 @@ def merged_rows(x_ptr, up_ptr, down_ptr, N: tl.constexpr):
     x = tl.load(x_ptr + row * N + c)
     tl.store(up_ptr + row * N + c, tl.bitonic_merge(x))
     tl.store(down_ptr + row * N + c, tl.bitonic_merge(x, descending=True))
+
+
+@triton.jit
+def row_and_whole_sums(x_ptr, y_ptr, z_ptr, row_ptr, m, M: tl.constexpr, N: tl.constexpr):
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    at, inside = rows[:, None] * N + columns[None, :], (rows < m)[:, None] & (columns[None, :] < N)
+    z = tl.load(z_ptr + at, mask=inside, other=0.0)
+    product = tl.dot(tl.load(x_ptr + at, mask=inside, other=0.0), tl.load(y_ptr + columns[:, None] + columns[None, :] * N), input_precision="ieee")
+    total = tl.load(row_ptr + rows, mask=rows < m, other=0.0)
+    total -= tl.sum(z * product, axis=1)
+    total += tl.sum(product * z)
+    tl.store(row_ptr + rows, total, mask=rows < m)
