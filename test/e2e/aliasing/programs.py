@@ -376,8 +376,10 @@ def check(ours, programs, options=(), outcomes=None):
             try:
                 answers = ours.run(package, programs, int(n))
             except Broken as error:
-                # The example's side of a size was taken, and a warning said so.
-                if not re.search(r" is \d+, must be (in|at least|a multiple of) ", str(error)) or "the program is for" not in ours.said:
+                # Outside of the range, or the example's side of a size was taken, and a warning said so.
+                least, most = (pick(program.get("range", RANGE)[end] for program in programs) for end, pick in ((0, max), (1, min)))
+                is_said = "the program is for" in ours.said or not least <= int(n) <= most
+                if not re.search(r" is \d+, must be (in|at least|a multiple of) ", str(error)) or not is_said:
                     raise
                 outcomes["narrowed"] = outcomes.get("narrowed", 0) + 1
                 continue

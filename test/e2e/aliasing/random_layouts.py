@@ -54,7 +54,10 @@ class LayoutWriter(random_operators.OperatorWriter):
 
     def given_out(self):
         """Results into memory of any layout, and copies between layouts."""
-        a, b, c = self.tensor(), self.tensor(), self.apart(self.tensor())
+        a, b, c = self.tensor(), self.tensor(), self.tensor()
+        memory = [self.tensors[name].untyped_storage().data_ptr() for name in (a, b, c)]
+        if memory[2] in memory[:2]:
+            raise LookupError("operands overlap")
         view = self.pick("", ".mT", "[0]", "[:, 1:]", ".transpose(0, 1)", "[..., ::2]", ".permute(1, 0, 2, 3)", "[:1]")
         return self.pick(
             f"torch.add({a}, {b}, out={c})", f"torch.mul({a}, 2, out={c}{view})", f"torch.sub({a}, {b}, out={c}{view})", f"{c}{view}.copy_({a})", f"{c}{view}.copy_({a}{view})", f"torch.sum({a}, 0, out={c}[0])", f"torch.cat([{a}, {b}], out={c})", f"torch.maximum({a}, {b}, out={c}{view})", f"{c}{view}.add_({a}{view})",
