@@ -419,8 +419,11 @@ private:
       int64_t moved = 0;
       bool fits = frame->numbers.isKnown(slice.step) &&
                   !__builtin_mul_overflow(frame->numbers[slice.step], turn, &moved);
-      std::string why =
-          fits ? frame->whyOutside(plan, slice.first, bytes, moved) : "its offset exceeds 64 bits";
+      // A slice of nothing may stand behind its end: what is inside sees a window of no bytes.
+      std::string why = !fits ? "its offset exceeds 64 bits"
+                        : bytes == 0 && frame->numbers.isKnown(slice.first.offset)
+                            ? std::string()
+                            : frame->whyOutside(plan, slice.first, bytes, moved);
       if (!why.empty())
         return Result::invalid("slice " + std::to_string(turn) + " of loop '" + step.loop->label +
                                "': " + why);

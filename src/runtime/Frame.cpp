@@ -28,9 +28,6 @@ std::string Frame::whyOutside(const ProgramPlan &plan, const PlacePlan &place, u
   if (!numbers.isKnown(place.offset))
     return "the offset " + plan.expressions.text(place.offset) + " into " +
            plan.nameOfBase(place.base) + " divides by zero or exceeds 64 bits";
-  // Nothing is read or written, wherever it would stand.
-  if (bytes == 0)
-    return {};
   const Extent &extent = extents[place.base];
   __int128 begin = static_cast<__int128>(numbers[place.offset]) + moved;
   if (begin >= -static_cast<__int128>(extent.below) && begin + bytes <= extent.above)

@@ -179,7 +179,9 @@ def _im2col(self, kernel_size, dilation, padding, stride):
     # All windows' elements as one view, whose copy is one launch.
     strides = own[:-2] + [own[d - 2] * dilation[d] for d in range(2)] + [own[d - 2] * stride[d] for d in range(2)]
     places = x.as_strided(list(self.shape[:-2]) + list(kernel_size) + windows.out, strides, x.storage_offset())
-    return places.reshape(lead + [self.shape[-3] * kernel_size[0] * kernel_size[1], windows.out[0] * windows.out[1]])
+    columns = places.reshape(lead + [self.shape[-3] * kernel_size[0] * kernel_size[1], windows.out[0] * windows.out[1]])
+    # Windows of one element are a view so far.
+    return columns.clone() if list(kernel_size) == [1, 1] else columns
 
 
 @_aten("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor")

@@ -13,6 +13,7 @@ def _check_padding(before, after, size, mode, dim):
 
 def _padded_by(input, pad, mode):
     """Each dim by the elements at computed places: mirrored, repeated or from the other end."""
+    whole = input
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         before, after, size = pad[2 * i], pad[2 * i + 1], input.shape[dim]
@@ -32,7 +33,8 @@ def _padded_by(input, pad, mode):
         else:
             place = place % size
         input = torch.index_select(input, dim, place)
-    return input
+    # PyTorch's result has memory of its own, also where nothing is added.
+    return input.clone() if input is whole else input
 
 
 @_aten("aten::pad(Tensor self, SymInt[] pad, str mode='constant', float? value=None) -> Tensor")
@@ -99,6 +101,8 @@ def _nearest_places(input, rank, output_size, scales):
     lead, sizes = list(input.shape[:-rank]), list(input.shape[-rank:])
     repeats = [_repeats(size, out, scale) for size, out, scale in zip(sizes, output_size, scales)]
     if rank > 1 and all(isinstance(size, int) for size in sizes) and all(count > 0 for count in repeats):
+        if all(count == 1 for count in repeats):
+            return input.clone()
         # All dims at once: the tensors between would be written and read again.
         apart, wide, out = [], [], []
         for size, count in zip(sizes, repeats):
@@ -201,6 +205,8 @@ def _upsample_bilinear2d_core(self, output_size, align_corners, scales_h, scales
 @_aten("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
 def _pixel_shuffle(self, upscale_factor):
     r = upscale_factor
+    if r == 1:
+        return self.clone()
     lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
     n = len(lead)
     x = self.reshape(lead + [c // (r * r), r, r, h, w])
@@ -210,6 +216,8 @@ def _pixel_shuffle(self, upscale_factor):
 @_aten("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
 def _pixel_unshuffle(self, downscale_factor):
     r = downscale_factor
+    if r == 1:
+        return self.clone()
     lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
     n = len(lead)
     x = self.reshape(lead + [c, h // r, r, w // r, r])
@@ -219,5 +227,7 @@ def _pixel_unshuffle(self, downscale_factor):
 @_aten("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
 def _channel_shuffle(self, groups):
     shape = list(self.shape)
+    if groups == 1 or (isinstance(shape[1], int) and shape[1] == groups):
+        return self.clone()
     x = self.reshape([shape[0], groups, shape[1] // groups] + shape[2:])
     return x.transpose(1, 2).reshape(shape)

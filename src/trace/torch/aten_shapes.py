@@ -34,6 +34,8 @@ def _triu(self, diagonal):
 
 @_aten("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
 def _roll(self, shifts, dims):
+    if len(shifts) == 0:
+        raise RuntimeError("`shifts` required")
     if self.dim() == 0 or any(isinstance(size, int) and size == 0 for size in self.shape):
         return self.clone()
     if len(dims) == 0:
@@ -339,6 +341,11 @@ def _slice_copy(self, dim, start, end, step):
 @_aten("aten::squeeze_copy.dim(Tensor self, int dim) -> Tensor")
 def _squeeze_copy(self, dim):
     return self.squeeze(dim).clone()
+
+
+@_aten("aten::detach_copy(Tensor self) -> Tensor")
+def _detach_copy(self):
+    return self.detach().clone()
 
 
 @_aten("aten::alias_copy(Tensor self) -> Tensor")

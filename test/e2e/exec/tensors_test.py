@@ -113,6 +113,12 @@ class Tensors(unittest.TestCase):
     def test_fills(self):
         self.same("fills")
 
+    def test_memory_of_results(self):
+        self.same("memory_of_results")
+
+    def test_gradients_of_views(self):
+        self.same("gradients_of_views")
+
     def test_rejections(self):
         self.same("rejections")
 
