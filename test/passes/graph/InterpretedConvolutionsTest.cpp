@@ -265,39 +265,6 @@ TEST_F(InterpretedConvolutions, transposedConvolutionsOfBlocksAreProducts) {
   EXPECT_EQ(replaced, 0u);
 }
 
-// Any kernel and step: a convolution of as many times the channels as there are phases.
-TEST_F(InterpretedConvolutions, transposedConvolutionsGoByPhases) {
-  struct Kind {
-    Shape x, w, stride, padding, more;
-    size_t replaced;
-  };
-  const std::vector<Kind> kinds{
-      {{2, 8, 5, 7}, {8, 5, 4, 4}, {2, 2}, {1, 1}, {0, 0}, 1},
-      {{1, 8, 4, 6}, {8, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 1},
-      {{2, 4, 1, 5}, {4, 6, 5, 3}, {2, 3}, {2, 0}, {0, 0}, 1},
-      {{2, 4, 1, 5}, {4, 6, 5, 3}, {2, 3}, {2, 0}, {0, 2}, 0},
-      {{1, 3, 6, 4}, {3, 2, 4, 5}, {1, 2}, {3, 1}, {0, 1}, 1},
-      {{2, 5, 9}, {5, 4, 7}, {3}, {2}, {1}, 1},
-      {{1, 2, 3, 4, 2}, {2, 3, 2, 4, 3}, {2, 2, 1}, {0, 1, 1}, {0, 1, 0}, 1},
-      {{1, 4, 5, 6}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {0, 0}, 0},
-      {{1, 4, 5, 6}, {4, 3, 1, 3}, {2, 2}, {0, 1}, {0, 0}, 0}};
-  withPasses = true;
-  for (const Kind &kind : kinds)
-    for (DataType type : {f32, f16})
-      for (bool biased : {false, true}) {
-        onDevice(type == f32 ? 2e-6 : 4e-3, [&] {
-          auto list = [](const Shape &numbers) { return List(numbers.begin(), numbers.end()); };
-          List ones(kind.stride.size(), Argument(int64_t(1)));
-          Argument bias = biased ? Argument(tensor(type, {kind.w[1]}, 1)) : Argument();
-          return std::vector{
-              one("aten.convolution.default",
-                  {tensor(type, kind.x, 1), tensor(type, kind.w, 1), bias, list(kind.stride),
-                   list(kind.padding), ones, true, list(kind.more), int64_t(1)})};
-        });
-        EXPECT_EQ(replaced, kind.replaced) << kind.w[2];
-      }
-}
-
 // A norm of groups goes on with what each channel has of its own, which lie in parts of its rows.
 TEST_F(InterpretedConvolutions, normsOfGroupsGoOnWithChannels) {
   auto launches = [&] {
