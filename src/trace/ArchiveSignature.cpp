@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/ArchiveSignature.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace pellucid::trace {
@@ -51,6 +52,12 @@ std::string ArchiveSignature::inputNamed(const std::string &name) const {
   return name;
 }
 
+bool ArchiveSignature::isParameter(const std::string &name) const {
+  return std::any_of(program.inputs.begin(), program.inputs.end(), [&](const InputSpec &input) {
+    return input.kind == InputSpec::Kind::Parameter && input.name == name;
+  });
+}
+
 void ArchiveSignature::printSignature(JsonWriter &json, std::vector<std::string> &nodes) {
   json.key("signature").beginObject().key("input_specs").beginArray();
   std::vector<Node *> placeholders = program.main.placeholders();
@@ -61,7 +68,9 @@ void ArchiveSignature::printSignature(JsonWriter &json, std::vector<std::string>
   for (size_t i = 0; i < results.size(); ++i) {
     const OutputSpec &spec = program.outputs[i];
     const Value *value = results[i].value();
-    if (value && spec.kind == OutputSpec::Kind::BufferMutation)
+    if (value && spec.kind == OutputSpec::Kind::BufferMutation && isParameter(spec.name))
+      printNamed(json, "parameter_mutation", arguments.nameOf(value), "parameter_name", spec.name);
+    else if (value && spec.kind == OutputSpec::Kind::BufferMutation)
       printNamed(json, "buffer_mutation", arguments.nameOf(value), "buffer_name", spec.name);
     else if (value && spec.kind == OutputSpec::Kind::UserInputMutation)
       printNamed(json, "user_input_mutation", arguments.nameOf(value), "user_input_name",

@@ -21,6 +21,7 @@ private:
   void printInputSpec(package::JsonWriter &json, const graph::Node &placeholder,
                       const graph::InputSpec &spec, std::vector<std::string> &nodes);
   std::string inputNamed(const std::string &name) const;
+  bool isParameter(const std::string &name) const;
 
   const graph::Program &program;
   ArchiveArguments &arguments;

@@ -404,6 +404,8 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 def matrix_power(A, n):
     _square(A, "linalg.matrix_power")
+    if n == 1:
+        return A.clone()
     if n < 0:
         return matrix_power(inv(A), -n)
     found, factor = None, A

@@ -12,7 +12,7 @@ def data(*shape):
 def show(view, leaf):
     weights = torch.arange(float(view.numel())).reshape(view.shape) % 13 - 3
     (grad,) = torch.autograd.grad((view * weights).sum() + (view * view).sum(), leaf)
-    print(list(view.shape), list(view.stride()), grad.flatten().tolist())
+    print(list(view.shape), list(view.stride()), [round(number, 3) for number in grad.flatten().tolist()])
 
 
 x = data(2, 3, 4).requires_grad_()
