@@ -55,9 +55,10 @@ h::Value ArchiveReplay::resultOf(const archive::Node &node, const archive::Graph
     return hooks.callOperator(*interpreter, interpreter->operators.at(userName(target)),
                               std::move(args));
   case ArchiveRoute::Registered:
-    return callAten(tracer, *interpreter, target, args);
+    return callAten(tracer, *interpreter, target, calledAlike(std::move(args)));
   case ArchiveRoute::Composite:
-    return callAtenComposite(*interpreter, *findAtenComposite(*interpreter, target), args);
+    return callAtenComposite(*interpreter, *findAtenComposite(*interpreter, target),
+                             calledAlike(std::move(args)));
   default:
     return writeInPlace(target, route, std::move(args));
   }
@@ -107,6 +108,7 @@ h::Value ArchiveReplay::writeInPlace(const std::string &target, ArchiveRoute rou
   auto *tensor = self.as<TensorObject>();
   if (!tensor)
     interpreter->refuse("'" + target + "' writes to something that is not a tensor");
+  args = calledAlike(std::move(args), &self);
   if (isWrite(target)) {
     std::string name = target.substr(5, target.find("_.") - 5);
     std::erase_if(args.keywords, [](const auto &k) { return k.first == "non_blocking"; });
@@ -185,9 +187,8 @@ void ArchiveReplay::assertSizes(const archive::Node &node, const std::string &ta
 void ArchiveReplay::assertCondition(const h::Value &value, const std::string &message) {
   auto condition = sizeCondition(tracer, *interpreter, value);
   if (condition && mentionsRead(tracer, *condition))
-    checkSizes(tracer, *interpreter, *condition,
-               "RuntimeError: " +
-                   (message.empty() ? condition->text() + " does not hold" : message));
+    check(*condition,
+          "RuntimeError: " + (message.empty() ? condition->text() + " does not hold" : message));
 }
 
 h::Value ArchiveReplay::ownCall(const archive::Node &node, const std::string &target,

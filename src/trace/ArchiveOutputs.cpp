@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of an archive's nodes and of its graph, held against what the archive says of them.
-#include "graph/FakeRules.h"
 #include "trace/ArchiveComplex.h"
 #include "trace/ArchiveReplay.h"
 #include "trace/NumberOperands.h"
 #include "trace/OperatorCall.h"
-#include "trace/ReadSizes.h"
 
 #include <algorithm>
 #include <functional>
@@ -80,86 +78,6 @@ bool ArchiveReplay::isSize(const Expr &size, const Expr &said) {
          false;
 }
 
-/// What the archive says in this program's symbols, where they are all known.
-std::optional<Expr> ArchiveReplay::sizeSaid(const Expr &said) const {
-  std::map<std::string, Expr> replacements;
-  for (const std::string &name : said.symbols())
-    if (auto known = told.find(name); known != told.end())
-      replacements.emplace(name, known->second);
-    else if (!symbolsGiven.count(name))
-      return std::nullopt;
-  return symbolic::substitute(said, replacements);
-}
-
-h::Value ArchiveReplay::strided(const h::Value &tensor, const std::vector<Expr> &sizes,
-                                const std::vector<Expr> &strides) {
-  auto list = [](const std::vector<Expr> &numbers) {
-    h::List values;
-    for (const Expr &number : numbers)
-      values.push_back(h::Value::integer(number));
-    return h::Value::list(std::move(values));
-  };
-  return callAten(tracer, *interpreter, "as_strided", argsOf({tensor, list(sizes), list(strides)}));
-}
-
-/// A size that values decide, which the program's checks made simpler for PyTorch than it is for
-/// us: `u0`, not `min(s0, u0)`. It is checked and called so from here on.
-h::Value ArchiveReplay::withSizesSaid(const archive::Argument &name, const archive::Graph &graph,
-                                      h::Value given) {
-  auto *tensor = given.as<TensorObject>();
-  auto meta = graph.tensors.find(name.text);
-  if (!tensor || meta == graph.tensors.end() || &tracer.graph() != &tracer.program.main ||
-      tensor->tensor.type.rank() != meta->second.sizes.size())
-    return given;
-  const TensorType &type = tensor->tensor.type;
-  std::vector<Expr> sizes = type.shape;
-  bool isSimpler = false;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    std::optional<Expr> said = sizeSaid(meta->second.sizes[d]);
-    if (!said || !mentionsRead(tracer, sizes[d]) || said->text().size() >= sizes[d].text().size() ||
-        tracer.symbols().prove(symbolic::equal(sizes[d], *said)).has_value())
-      continue;
-    checkSizes(tracer, *interpreter, symbolic::equal(sizes[d], *said),
-               "RuntimeError: a size of '" + name.text + "' is " + sizes[d].text() + ", not " +
-                   said->text());
-    sizes[d] = *said;
-    isSimpler = true;
-  }
-  return isSimpler ? strided(given, sizes, type.strides) : given;
-}
-
-/// A view whose count of elements is the tensor's by what the program checked of values.
-std::optional<h::Value> ArchiveReplay::viewChecked(const archive::Node &node,
-                                                   const std::string &target,
-                                                   const archive::Graph &graph,
-                                                   const ArchiveScope &values) {
-  if ((target != "aten.view.default" && target != "aten.reshape.default") ||
-      &tracer.graph() != &tracer.program.main || node.outputs.size() != 1)
-    return std::nullopt;
-  auto meta = graph.tensors.find(node.outputs[0].text);
-  const TensorType &type = tensorArgument(node, graph, values).tensor.type;
-  if (meta == graph.tensors.end() || !type.isContiguous(tracer.symbols()))
-    return std::nullopt;
-  std::vector<Expr> sizes, strides(meta->second.sizes.size(), Expr(1));
-  Expr count = 1;
-  for (const Expr &said : meta->second.sizes) {
-    std::optional<Expr> size = sizeSaid(said);
-    if (!size)
-      return std::nullopt;
-    sizes.push_back(*size);
-    count = count * *size;
-  }
-  Expr condition = symbolic::equal(type.numel(), count);
-  if (tracer.symbols().prove(condition).has_value() || !mentionsRead(tracer, condition))
-    return std::nullopt;
-  checkSizes(tracer, *interpreter, condition,
-             "RuntimeError: shape '" + shapeText(sizes) + "' is invalid for input of size " +
-                 type.numel().text());
-  for (size_t d = sizes.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * sizes[d];
-  return strided(kept, sizes, strides);
-}
-
 /// PyTorch 2.6 notes a dim of 1 among those of an LSTM's states, which its own call does not
 /// give.
 bool ArchiveReplay::hasDimTooMany(const archive::Node &node, const TensorType &type,
@@ -209,7 +127,8 @@ void ArchiveReplay::writeMutations() {
              changed = target == scope.end() ? h::Value() : pairsOf(*interpreter, target->second);
     if (!changed.as<TensorObject>() || !contents.as<TensorObject>())
       fail("says that it changes '" + output.name + "', which is none of its inputs");
-    callInPlace(*changed.as<TensorObject>(), *interpreter, "copy", argsOf({contents}));
+    callInPlace(*changed.as<TensorObject>(), *interpreter, "copy",
+                calledAlike(argsOf({contents}), &changed));
   }
 }
 

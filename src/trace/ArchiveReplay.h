@@ -6,6 +6,7 @@
 #include "trace/ArchiveGuards.h"
 #include "trace/ArchiveRoutes.h"
 #include "trace/ArchiveValues.h"
+#include "trace/CheckedSizes.h"
 #include "trace/RecordControl.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
@@ -89,18 +90,26 @@ private:
                            std::vector<const archive::Argument *> &names);
   void bindResults(const archive::Node &node, const archive::Graph &graph, ArchiveScope &values,
                    const host::Value &result);
-  std::optional<Expr> sizeSaid(const Expr &said) const;
   bool isSize(const Expr &size, const Expr &said);
-  host::Value withSizesSaid(const archive::Argument &name, const archive::Graph &graph,
-                            host::Value given);
-  std::optional<host::Value> viewChecked(const archive::Node &node, const std::string &target,
-                                         const archive::Graph &graph, const ArchiveScope &values);
-  host::Value strided(const host::Value &tensor, const std::vector<Expr> &sizes,
-                      const std::vector<Expr> &strides);
   static bool hasDimTooMany(const archive::Node &node, const graph::TensorType &type,
                             const archive::TensorMeta &meta);
   void checkResult(const archive::Node &node, const archive::Argument &name,
                    const archive::Graph &graph, const host::Value &given);
+
+  // --- names of sizes
+
+  std::optional<Expr> sizeSaid(const Expr &said) const;
+  host::Value strided(const host::Value &tensor, const std::vector<Expr> &sizes,
+                      const std::vector<Expr> &strides);
+  host::Value called(const host::Value &tensor, const std::vector<Expr> &sizes);
+  void check(const Expr &condition, const std::string &text);
+  host::Value withSizesSaid(const archive::Argument &name, const archive::Graph &graph,
+                            host::Value given);
+  std::optional<host::Value> viewChecked(const archive::Node &node, const std::string &target,
+                                         const archive::Graph &graph, const ArchiveScope &values);
+  Expr nameAmong(const std::vector<Expr> &names, const Expr &size) const;
+  host::Value calledAmong(const std::vector<Expr> &names, const host::Value &value);
+  host::CallArgs calledAlike(host::CallArgs args, const host::Value *written = nullptr);
 
   // --- outputs
 
@@ -124,6 +133,7 @@ private:
   ArchiveScope scope; ///< of the main graph
   std::set<std::string> symbolsGiven = symbolsOfInputs(archive);
   std::map<std::string, Expr> told; ///< by the archive's name
+  CheckedSizes checked;
   SourceLocation current;
   host::Value kept; ///< keeps the tensor that tensorArgument() gave
   std::vector<std::pair<std::string, std::shared_ptr<TracedStorage>>> buffers, userInputs;

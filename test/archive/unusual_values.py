@@ -318,6 +318,36 @@ def zero():
     return Zero(), [values(3), values(0), values(1), values(7)], {"dynamic_shapes": ({0: Dim("n", min=0, max=7)}, None), "refused": [(*values(8), "must be in")]}
 
 
+class Alike(nn.Module):
+    """Sizes that the program checked to be equal meet in calls under several names: parts beside the whole, products beside a dim."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(7, 3))
+
+    def forward(self, x, lengths, shape, y):
+        a, b, c = lengths.tolist()
+        for size in (a, b, c):
+            torch._check(size >= 0)
+        torch._check(a + b + c == x.shape[0])
+        first, second, third = torch.split(x, [a, b, c])
+        joined = torch.cat([first * 2, second, third + 1])
+        self.kept.copy_(joined)
+        h, w = shape.tolist()
+        torch._check(h > 0)
+        torch._check(w > 0)
+        torch._check(h * w == y.shape[0])
+        flat = torch.arange(h * w) + 0.5
+        return (joined + x, joined.t() @ x, joined.t().contiguous().view(-1), joined[None].expand(2, x.shape[0], 3) * 1.5, third + torch.zeros(c, 1), torch.cat([first, second]) * torch.ones(7 - c, 1),
+                torch.where(x > 0, joined, 0.0), flat * y, torch.stack([y, flat]), joined.t().contiguous().softmax(-1) - x.t(), torch.addmm(x, joined @ joined.t(), joined), x.clone().add_(joined), joined.clone().mul_(x), self.kept * 1)
+
+
+def alike():
+    values = lambda sizes, shape, n: ((torch.randn(7, 3), torch.tensor(sizes), torch.tensor(shape), torch.randn(n)), {})
+    calls = [values([2, 4, 1], [3, 4], 12), values([0, 0, 7], [5, 1], 5), values([0, 7, 0], [1, 1], 1), values([1, 5, 1], [5, 8], 40)]
+    return Alike(), calls, {"dynamic_shapes": (None, None, None, {0: Dim("n", max=40)}), "refused": [(*values([2, 2, 2], [3, 4], 12), "u0 + u1 + u2"), (*values([2, 4, 1], [3, 4], 11), "u3*u4"), (*values([-1, 7, 1], [3, 4], 12), "u0")]}
+
+
 class Broadcast(nn.Module):
     """Sizes that are one where the export had more: broadcasts, squeezes, reductions, strides."""
 
@@ -412,4 +442,4 @@ def tuples():
     return Tuples(), [values(5), values(5)], {}
 
 
-MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, named, nothing, silent, containers, numbers, contexts, zero, broadcast, squeezed, matrices, systems, tuples)}
+MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, named, nothing, silent, containers, numbers, contexts, zero, alike, broadcast, squeezed, matrices, systems, tuples)}
