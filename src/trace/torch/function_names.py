@@ -70,7 +70,7 @@ def chain_matmul(*matrices):
     product = matrices[0]
     for matrix in matrices[1:]:
         product = torch.mm(product, matrix)
-    return product
+    return product.clone() if len(matrices) == 1 else product
 
 
 def corrcoef(input):

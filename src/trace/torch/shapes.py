@@ -71,6 +71,8 @@ def flip(input, dims):
 def roll(input, shifts, dims=None):
     shifts = list(shifts) if isinstance(shifts, (list, tuple)) else [shifts]
     dims = list(dims) if isinstance(dims, (list, tuple)) else [] if dims is None else [dims]
+    if not shifts:
+        raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
         return roll(input.reshape(-1), shifts, 0).reshape(input.shape)
     if len(shifts) != len(dims):
