@@ -40,22 +40,23 @@ def _inverse(dims):
     return order
 
 
-def _memory_order(sizes, strides):
-    """The dims from the longest stride to the shortest; those of size 1 have no place of their own."""
-    order = list(range(len(sizes)))
-    return sorted(order, key=lambda d: -strides[d])
+def _memory(of_sizes, of_strides, of_offset, sizes, strides, offset):
+    """The memory that a base and its view lie in: where it begins, and its length. Of sizes that are not known it is the base's alone: no view goes beyond."""
+    reaches = [1 + sum([(size - 1) * stride for size, stride in zip(*one)]) for one in ((of_sizes, of_strides), (sizes, strides))]
+    if not all([isinstance(number, int) for number in reaches + [offset, of_offset]]):
+        return of_offset, reaches[0]
+    low = min(of_offset, offset)
+    return low, max(of_offset + reaches[0], offset + reaches[1]) - low
 
 
-def _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
-    """For every element of a view the number of the element of its base, in the base's row-major order. The base has no
-    gaps in memory, or is looked at through its own strides."""
-    count = 1
-    for size in of_sizes:
-        count = count * size
-    order = _memory_order(of_sizes, of_strides)
-    # The base's elements in the order in which they lie in memory.
-    numbers = torch.permute(torch.arange(count, device=grad.device).reshape(list(of_sizes)), order).reshape([-1])
-    return torch.as_strided(numbers, list(sizes), list(strides), offset - of_offset), count
+def _places(grad, memory, sizes, strides, offset):
+    """For every element the place in that memory where it lies."""
+    low, length = memory
+    return torch.as_strided(torch.arange(length, device=grad.device), list(sizes), list(strides), offset - low).reshape([-1])
+
+
+def _is_empty(*sizes):
+    return any([isinstance(size, int) and size == 0 for one in sizes for size in one])
 
 
 def _are_apart(sizes, strides):
@@ -140,9 +141,16 @@ def _of_view(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
         return (torch.index_select(memory, 0, base) / torch.index_select(shared, 0, base)).reshape(list(of_sizes))
     if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
         return torch.as_strided_scatter(_zeros(grad, of_sizes), grad, list(sizes), list(strides), offset - of_offset)
-    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-    flat = torch.index_add(_zeros(grad, [count]), 0, places.reshape([-1]), grad.reshape([-1]))
-    return flat.reshape(list(of_sizes))
+    if _is_empty(of_sizes, sizes):
+        return _zeros(grad, of_sizes)
+    # By way of memory, for the base may be a view itself, with gaps, or with elements that lie in one place: these share what lies there.
+    memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    contents = torch.index_add(_zeros(grad, [memory[1]]), 0, _places(grad, memory, sizes, strides, offset), grad.reshape([-1]))
+    places = _places(grad, memory, of_sizes, of_strides, of_offset)
+    if not _are_apart(of_sizes, of_strides):
+        counts = torch.index_add(_zeros(grad, [memory[1]]), 0, places, torch.ones_like(places).to(grad.dtype))
+        contents = contents / torch.clamp(counts, min=1)
+    return torch.index_select(contents, 0, places).reshape(list(of_sizes))
 
 
 def _of_strided(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
@@ -159,8 +167,11 @@ def _of_rest(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
         return torch.where(torch.index_select(kept, 0, base).reshape(list(of_sizes)), grad, 0.0)
     if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
         return torch.as_strided_scatter(grad.contiguous(), _zeros(grad, sizes), list(sizes), list(strides), offset - of_offset)
-    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-    return torch.index_fill(grad.reshape([-1]), 0, places.reshape([-1]), 0.0).reshape(list(of_sizes))
+    if _is_empty(of_sizes, sizes):
+        return grad
+    memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    written = torch.index_fill(torch.zeros(memory[1], dtype=torch.int32, device=grad.device), 0, _places(grad, memory, sizes, strides, offset), 1)
+    return torch.where(torch.index_select(written, 0, _places(grad, memory, of_sizes, of_strides, of_offset)).reshape(list(of_sizes)) > 0, 0, grad)
 
 
 def _of_place(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
@@ -173,8 +184,11 @@ def _of_place(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
         return torch.index_select(memory, 0, view).reshape(list(sizes))
     if _is_row_major(of_sizes, of_strides):
         return torch.as_strided(grad.contiguous(), list(sizes), list(strides), offset - of_offset)
-    places, count = _places(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-    return torch.index_select(grad.reshape([-1]), 0, places.reshape([-1])).reshape(list(sizes))
+    if _is_empty(of_sizes, sizes):
+        return _zeros(grad, sizes)
+    memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    contents = torch.index_add(_zeros(grad, [memory[1]]), 0, _places(grad, memory, of_sizes, of_strides, of_offset), grad.reshape([-1]))
+    return torch.index_select(contents, 0, _places(grad, memory, sizes, strides, offset)).reshape(list(sizes))
 
 
 # --- copies

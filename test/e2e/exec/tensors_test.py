@@ -133,6 +133,9 @@ class Tensors(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, "tensor(6.)\n" if between else ""), done.stderr)
             self.assertIn("error: this tensor was made inside of a branch or a loop's body and is none of its results; return it", done.stderr)
 
+    def test_views_of_views(self):
+        self.same("views_of_views")
+
     def test_loops_by_values(self):
         self.same("loops_by_values")
 
