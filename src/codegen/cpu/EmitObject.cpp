@@ -101,7 +101,7 @@ bool emitObject(CpuLevel level, std::string_view symbol,
                     .cpu = cpuName(level),
                     .features = featuresOf(level),
                     .positionIndependent = true,
-                    .prepare = hasAvx512(level) ? separateLoadMasks : nullptr};
+                    .prepare = hasAvx512(level) ? separateMasks : nullptr};
   auto emitWithAttributes = [&](llvm::Module &module) {
     emit(module);
     if (mixesHalfAndDouble(module))

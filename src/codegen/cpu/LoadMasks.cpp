@@ -15,6 +15,7 @@ namespace pellucid::codegen {
 using llvm::Value;
 
 static constexpr unsigned maskOperand = 1;    ///< of llvm.masked.load
+static constexpr unsigned storedMask = 2;     ///< of llvm.masked.store
 static constexpr unsigned registerBytes = 64; ///< of the vector that one mask is for
 static constexpr unsigned fewestLanes = 8;    ///< of a mask that an operand of assembly can be
 
@@ -76,19 +77,32 @@ static Value *separateMask(llvm::IRBuilderBase &b, Value *mask, unsigned element
   return llvm::concatenateVectors(b, parts);
 }
 
-void separateLoadMasks(llvm::Module &module) {
+/// Whether LLVM may come to know that one lane of a part of the mask is active.
+static bool mayBeOneLane(const llvm::IntrinsicInst &store) {
+  const auto *type = llvm::cast<llvm::FixedVectorType>(store.getArgOperand(0)->getType());
+  const auto *mask = llvm::dyn_cast<llvm::Constant>(store.getArgOperand(storedMask));
+  return mask && !mask->isAllOnesValue() && !mask->isNullValue() &&
+         type->getElementType()->isIntegerTy() && type->getScalarSizeInBits() < 64;
+}
+
+void separateMasks(llvm::Module &module) {
   for (llvm::Function &function : module) {
-    llvm::SmallVector<llvm::IntrinsicInst *> loads;
+    llvm::SmallVector<std::pair<llvm::IntrinsicInst *, unsigned>> accesses;
     for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-          call && call->getIntrinsicID() == llvm::Intrinsic::masked_load &&
-          isShared(function, call->getArgOperand(maskOperand)))
-        loads.push_back(call);
-    for (llvm::IntrinsicInst *load : loads) {
-      llvm::IRBuilder<> b(load);
-      auto bytes = module.getDataLayout().getTypeStoreSize(load->getType()->getScalarType());
-      load->setArgOperand(maskOperand, separateMask(b, load->getArgOperand(maskOperand),
-                                                    static_cast<unsigned>(bytes.getFixedValue())));
+      if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+        if (call->getIntrinsicID() == llvm::Intrinsic::masked_load &&
+            isShared(function, call->getArgOperand(maskOperand)))
+          accesses.emplace_back(call, maskOperand);
+        if (call->getIntrinsicID() == llvm::Intrinsic::masked_store && mayBeOneLane(*call))
+          accesses.emplace_back(call, storedMask);
+      }
+    for (auto [access, operand] : accesses) {
+      llvm::IRBuilder<> b(access);
+      llvm::Type *type =
+          operand == storedMask ? access->getArgOperand(0)->getType() : access->getType();
+      auto bytes = module.getDataLayout().getTypeStoreSize(type->getScalarType());
+      access->setArgOperand(operand, separateMask(b, access->getArgOperand(operand),
+                                                  static_cast<unsigned>(bytes.getFixedValue())));
     }
   }
 }
