@@ -96,7 +96,8 @@ void ArchiveReplay::checkResult(const archive::Node &node, const archive::Argume
   h::Value value = pairsOf(*interpreter, given);
   auto *tensor = value.as<TensorObject>();
   auto meta = graph.tensors.find(name.text);
-  if (!tensor || meta == graph.tensors.end())
+  // A result that nobody reads is named so there, and in some versions has another's type.
+  if (!tensor || meta == graph.tensors.end() || name.text.find("_unused_") != std::string::npos)
     return;
   if (meta->second.isComplex != isComplex(*interpreter, given))
     interpreter->refuse("'" + targetOf(node) + "' gives " +

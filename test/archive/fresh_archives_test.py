@@ -7,10 +7,12 @@ model's Python source with its archive, bit for bit.
 
 Exit code 77 where PyTorch is missing.
 """
+import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 try:
     import numpy as np
@@ -381,6 +383,38 @@ def check_outside(folder):
     print("complex at both ends, casts of autocast")
 
 
+class Chosen(nn.Module):
+    """Two of the three results of _unique2 are read by nobody."""
+
+    def forward(self, x):
+        return torch.unique(x).sum(), x * 2
+
+
+def check_dead(folder):
+    """What an archive says of results that nobody reads is of something else in some versions, and is not asked."""
+    x = torch.tensor([3, 1, 3, 2])
+    save(export(Chosen(), (x,)), folder / "chosen.pt2")
+    changed = 0
+    with zipfile.ZipFile(folder / "chosen.pt2") as whole, zipfile.ZipFile(folder / "dead.pt2", "w", zipfile.ZIP_STORED) as dead:
+        for info in whole.infolist():
+            content = whole.read(info)
+            if info.filename.endswith("models/model.json"):
+                for name in (b"getitem_1", b"getitem_2"):
+                    content = content.replace(b'"%s"' % name, b'"_unique2_unused_%s"' % name[-1:])
+                graph = json.loads(content)
+                tensors = graph["graph_module"]["graph"]["tensor_values"]
+                for name in [name for name in tensors if "_unused_" in name]:
+                    tensors[name] = {**tensors[name], "dtype": 7, "sizes": [{"as_int": 0}], "strides": [{"as_int": 1}]}
+                    changed += 1
+                content = json.dumps(graph).encode()
+            dead.writestr(info.filename, content)
+    assert changed == 2, changed
+    pellucid("compile", folder / "dead.pt2", "-o", folder / "dead.plc", "--target", "cpu:x86-64-v3")
+    total, twice = run_package(folder, folder / "dead.plc", [x], 2)
+    assert int(total) == 6 and twice.tolist() == [6, 2, 6, 4], (total, twice)
+    print("results that nobody reads")
+
+
 def check_training(folder):
     """Batch norm in training: the running statistics are the package's state, and change as PyTorch's do."""
     torch.manual_seed(2)
@@ -458,6 +492,7 @@ def main():
         check_parts(folder)
         check_guards(folder)
         check_outside(folder)
+        check_dead(folder)
 
 
 if __name__ == "__main__":
