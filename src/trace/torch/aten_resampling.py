@@ -202,32 +202,27 @@ def _upsample_bilinear2d_core(self, output_size, align_corners, scales_h, scales
     return _linear(self, 2, output_size, align_corners, [scales_h, scales_w])
 
 
+# What these give has memory of its own, also where nothing moves.
 @_aten("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
 def _pixel_shuffle(self, upscale_factor):
     r = upscale_factor
-    if r == 1:
-        return self.clone()
     lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
     n = len(lead)
     x = self.reshape(lead + [c // (r * r), r, r, h, w])
-    return torch.permute(x, list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]).reshape(lead + [c // (r * r), h * r, w * r])
+    return torch.permute(x, list(range(n)) + [n, n + 3, n + 1, n + 4, n + 2]).clone(memory_format=torch.contiguous_format).reshape(lead + [c // (r * r), h * r, w * r])
 
 
 @_aten("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
 def _pixel_unshuffle(self, downscale_factor):
     r = downscale_factor
-    if r == 1:
-        return self.clone()
     lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
     n = len(lead)
     x = self.reshape(lead + [c, h // r, r, w // r, r])
-    return torch.permute(x, list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]).reshape(lead + [c * r * r, h // r, w // r])
+    return torch.permute(x, list(range(n)) + [n, n + 2, n + 4, n + 1, n + 3]).clone(memory_format=torch.contiguous_format).reshape(lead + [c * r * r, h // r, w // r])
 
 
 @_aten("aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor")
 def _channel_shuffle(self, groups):
     shape = list(self.shape)
-    if groups == 1 or (isinstance(shape[1], int) and shape[1] == groups):
-        return self.clone()
     x = self.reshape([shape[0], groups, shape[1] // groups] + shape[2:])
-    return x.transpose(1, 2).reshape(shape)
+    return x.transpose(1, 2).clone(memory_format=torch.contiguous_format).reshape(shape)
