@@ -40,9 +40,14 @@ def _inverse(dims):
     return order
 
 
+def _reach(sizes, strides):
+    """How many places there are from a view's first element to its last."""
+    return 1 + sum([(size - 1) * stride for size, stride in zip(sizes, strides)])
+
+
 def _memory(of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The memory that a base and its view lie in: where it begins, and its length. Of sizes that are not known it is the base's alone: no view goes beyond."""
-    reaches = [1 + sum([(size - 1) * stride for size, stride in zip(*one)]) for one in ((of_sizes, of_strides), (sizes, strides))]
+    reaches = [_reach(of_sizes, of_strides), _reach(sizes, strides)]
     if not all([isinstance(number, int) for number in reaches + [offset, of_offset]]):
         return of_offset, reaches[0]
     low = min(of_offset, offset)
@@ -53,6 +58,11 @@ def _places(grad, memory, sizes, strides, offset):
     """For every element the place in that memory where it lies."""
     low, length = memory
     return torch.as_strided(torch.arange(length, device=grad.device), list(sizes), list(strides), offset - low).reshape([-1])
+
+
+def _fills(sizes, strides, offset, memory):
+    """Whether a base is known to be row-major, and to be all of the memory that holds it and its view."""
+    return _is_row_major(sizes, strides) and memory == (offset, _reach(sizes, strides))
 
 
 def _is_empty(*sizes):
@@ -80,71 +90,14 @@ def _is_row_major(sizes, strides):
     return expected != 0
 
 
-def _is_gapless(sizes, strides):
-    """Whether the elements fill their memory, each a place of its own; sizes that are not known are taken for such."""
-    if not all([isinstance(number, int) for number in list(sizes) + list(strides)]):
-        return True
-    expected = 1
-    for stride, size in sorted([(stride, size) for size, stride in zip(sizes, strides) if size != 1]):
-        if stride != expected:
-            return False
-        expected *= size
-    return expected != 0
-
-
-def _reach(sizes, strides):
-    """How many elements of memory lie between the first place of a view and the one behind its last."""
-    reach = 1
-    for size, stride in zip(sizes, strides):
-        reach = reach + (size - 1) * stride
-    return reach
-
-
-def _lies_within(of_sizes, of_strides, of_offset, sizes, strides, offset):
-    """False for a view that reaches outside of its base, which then has no part in those places."""
-    if not all([isinstance(number, int) for number in [of_offset, offset] + list(of_sizes) + list(of_strides) + list(sizes) + list(strides)]):
-        return True
-    return offset >= of_offset and offset + _reach(sizes, strides) <= of_offset + _reach(of_sizes, of_strides)
-
-
-def _in_memory(grad, sizes, strides, first):
-    """The place in memory of every element of a view, in the view's row-major order."""
-    places = torch.full([1] * len(sizes), first, dtype=torch.int64, device=grad.device)
-    for d in range(len(sizes)):
-        shape = [1] * len(sizes)
-        shape[d] = sizes[d]
-        places = places + (torch.arange(sizes[d], device=grad.device) * strides[d]).reshape(shape)
-    return places.reshape([-1])
-
-
-def _both_in_memory(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
-    """The places of a base's and of a view's elements in the memory that holds both, and its size: for a base with gaps or
-    with several elements in one place, of which row-major numbers know nothing."""
-    low = min(of_offset, offset)
-    count = max(of_offset - low + _reach(of_sizes, of_strides), offset - low + _reach(sizes, strides))
-    return _in_memory(grad, of_sizes, of_strides, of_offset - low), _in_memory(grad, sizes, strides, offset - low), count
-
-
-def _is_simple(of_sizes, of_strides, of_offset, sizes, strides, offset):
-    return _is_gapless(of_sizes, of_strides) and _lies_within(of_sizes, of_strides, of_offset, sizes, strides, offset)
-
-
 def _of_view(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of the base, from that of a view given by strides."""
-    if 0 in list(of_sizes) or 0 in list(sizes):
-        return _zeros(grad, of_sizes)
-    if not _is_simple(of_sizes, of_strides, of_offset, sizes, strides, offset):
-        base, view, count = _both_in_memory(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-        memory = torch.index_add(_zeros(grad, [count]), 0, view, grad.reshape([-1]))
-        shared = torch.index_add(_zeros(grad, [count]), 0, base, torch.ones_like(base, dtype=grad.dtype))
-        # Elements that share a place share its gradient, as PyTorch divides it.
-        return (torch.index_select(memory, 0, base) / torch.index_select(shared, 0, base)).reshape(list(of_sizes))
-    if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
-        return torch.as_strided_scatter(_zeros(grad, of_sizes), grad, list(sizes), list(strides), offset - of_offset)
     if _is_empty(of_sizes, sizes):
         return _zeros(grad, of_sizes)
-    # By way of memory, for the base may be a view itself, with gaps, or with elements that lie in one place: these share what lies there.
     memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    if _fills(of_sizes, of_strides, of_offset, memory) and _are_apart(sizes, strides):
+        return torch.as_strided_scatter(_zeros(grad, of_sizes), grad, list(sizes), list(strides), offset - of_offset)
+    # By way of memory, for the base may be a view itself, with gaps, or with elements that lie in one place: these share what lies there.
     contents = torch.index_add(_zeros(grad, [memory[1]]), 0, _places(grad, memory, sizes, strides, offset), grad.reshape([-1]))
     places = _places(grad, memory, of_sizes, of_strides, of_offset)
     if not _are_apart(of_sizes, of_strides):
@@ -159,34 +112,22 @@ def _of_strided(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
 
 def _of_rest(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of a base of which a view was written: none there."""
-    if 0 in list(of_sizes) or 0 in list(sizes):
-        return grad
-    if not _is_simple(of_sizes, of_strides, of_offset, sizes, strides, offset):
-        base, view, count = _both_in_memory(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-        kept = torch.index_fill(torch.ones([count], dtype=torch.bool, device=grad.device), 0, view, False)
-        return torch.where(torch.index_select(kept, 0, base).reshape(list(of_sizes)), grad, 0.0)
-    if _is_row_major(of_sizes, of_strides) and _are_apart(sizes, strides):
-        return torch.as_strided_scatter(grad.contiguous(), _zeros(grad, sizes), list(sizes), list(strides), offset - of_offset)
     if _is_empty(of_sizes, sizes):
         return grad
     memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    if _fills(of_sizes, of_strides, of_offset, memory) and _are_apart(sizes, strides):
+        return torch.as_strided_scatter(grad.contiguous(), _zeros(grad, sizes), list(sizes), list(strides), offset - of_offset)
     written = torch.index_fill(torch.zeros(memory[1], dtype=torch.int32, device=grad.device), 0, _places(grad, memory, sizes, strides, offset), 1)
     return torch.where(torch.index_select(written, 0, _places(grad, memory, of_sizes, of_strides, of_offset)).reshape(list(of_sizes)) > 0, 0, grad)
 
 
 def _of_place(grad, of_sizes, of_strides, of_offset, sizes, strides, offset):
     """The gradient of what was written to the view."""
-    if 0 in list(of_sizes) or 0 in list(sizes):
-        return _zeros(grad, sizes)
-    if not _is_simple(of_sizes, of_strides, of_offset, sizes, strides, offset):
-        base, view, count = _both_in_memory(grad, of_sizes, of_strides, of_offset, sizes, strides, offset)
-        memory = torch.index_add(_zeros(grad, [count]), 0, base, grad.reshape([-1]))
-        return torch.index_select(memory, 0, view).reshape(list(sizes))
-    if _is_row_major(of_sizes, of_strides):
-        return torch.as_strided(grad.contiguous(), list(sizes), list(strides), offset - of_offset)
     if _is_empty(of_sizes, sizes):
         return _zeros(grad, sizes)
     memory = _memory(of_sizes, of_strides, of_offset, sizes, strides, offset)
+    if _fills(of_sizes, of_strides, of_offset, memory):
+        return torch.as_strided(grad.contiguous(), list(sizes), list(strides), offset - of_offset)
     contents = torch.index_add(_zeros(grad, [memory[1]]), 0, _places(grad, memory, of_sizes, of_strides, of_offset), grad.reshape([-1]))
     return torch.index_select(contents, 0, _places(grad, memory, sizes, strides, offset)).reshape(list(sizes))
 
