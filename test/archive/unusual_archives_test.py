@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Archives with everything that the format has (unusual_models.py, unusual_values.py), exported strict and not, in both dialects, as the PyTorch that is here writes
-them: each call gives what PyTorch gives, changed inputs and what the model keeps included.
+them: each call's results are PyTorch's, over calls too where the model keeps something. An input that changes is compared only where it is returned.
 
     unusual_archives_test.py PROGRAM [NAME…]
 

@@ -39,6 +39,10 @@ part = z[1:, 2:]
 show(part.diagonal(), z)
 show(part.unfold(1, 2, 1).diagonal(0, 0, 2), z)
 show(part.as_strided([2, 2], [5, 1], 7), z)
+# A view that reaches outside of its base, whose memory is a part of another's.
+rows = (z * 1)[1:3]
+wide = rows.as_strided([3, 4], [5, 1], 0)
+show(wide, rows)
 w = z * 2
 w[1:, 2:].diagonal().mul_(3)
 w[:, ::2].unfold(1, 2, 2).add_(1)
