@@ -30,7 +30,8 @@ bool isNumber(const Argument &argument) {
 
 class Folder {
 public:
-  Folder(Program &p, const OperatorRegistry &r, bool c) : program(p), registry(r), counts(c) {}
+  Folder(Program &p, const OperatorRegistry &r, const FoldOptions &o)
+      : program(p), registry(r), options(o) {}
 
   size_t run() {
     findConstants();
@@ -82,7 +83,8 @@ private:
       return std::nullopt;
     // Numbers that count, as places to read at do; what is filled with one value is a number in a
     // kernel's text.
-    if (counts && op->kind == Operator::Kind::Factory && node.target().starts_with("aten.arange."))
+    if (options.counts && op->kind == Operator::Kind::Factory &&
+        node.target().starts_with("aten.arange."))
       return allNumbers(node) ? std::optional(Known{false, *count}) : std::nullopt;
     bool isView = op->kind == Operator::Kind::View;
     if (!isView && op->kind != Operator::Kind::Pointwise && op->kind != Operator::Kind::Copy &&
@@ -110,6 +112,15 @@ private:
     return all;
   }
 
+  bool arePlaces(const Value *value) const {
+    return value->type().dtype == DataType::Int64 && value->type().rank() == 1 &&
+           std::any_of(value->users().begin(), value->users().end(), [&](const Node *user) {
+             const Operator *op =
+                 user->isCall() && !user->isLaunch() ? registry.find(user->target()) : nullptr;
+             return op && op->kind == Operator::Kind::Gather && user->arg(0).value() != value;
+           });
+  }
+
   /// Computed constants that something else reads.
   std::vector<Value *> findRoots() const {
     std::vector<Value *> roots;
@@ -128,7 +139,7 @@ private:
       // A weight is dense; what a reader knows of strides stays true.
       if (entry != known.end() && !isGiven && value->type().numel().constant() != 0 &&
           entry->second.isComputed && isRead && value->type().isContiguous(program.symbols) &&
-          value->type().offset.constant() == 0)
+          value->type().offset.constant() == 0 && (!options.placesOnly || arePlaces(value)))
         roots.push_back(value);
     }
     return roots;
@@ -153,9 +164,9 @@ private:
         part.main.erase(placeholders[i]);
     }
     part.inputs = std::move(kept);
-    reference::EvaluateOptions options;
-    options.registry = &registry;
-    return reference::evaluate(part, {}, options);
+    reference::EvaluateOptions evaluation;
+    evaluation.registry = &registry;
+    return reference::evaluate(part, {}, evaluation);
   }
 
   Value *keep(const reference::Tensor &value, const TensorType &meant) {
@@ -178,14 +189,14 @@ private:
 
   Program &program;
   const OperatorRegistry &registry;
-  bool counts;
+  FoldOptions options;
   std::unordered_map<const Value *, Known> known;
 };
 
 } // namespace
 
-size_t foldWeights(Program &program, const OperatorRegistry &registry, bool counts) {
-  return Folder(program, registry, counts).run();
+size_t foldWeights(Program &program, const OperatorRegistry &registry, const FoldOptions &options) {
+  return Folder(program, registry, options).run();
 }
 
 } // namespace pellucid::driver

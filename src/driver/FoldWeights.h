@@ -8,10 +8,14 @@
 
 namespace pellucid::driver {
 
+struct FoldOptions {
+  bool counts = false;     ///< also what is computed from `arange` alone
+  bool placesOnly = false; ///< lines of indices that a gather reads at, and nothing else
+};
+
 /// Replaces small results of operators that read nothing but weights whose contents are at hand by
-/// weights of their own; with `counts`, also of what is computed from `arange` alone. Returns how
-/// many.
+/// weights of their own. Returns how many.
 size_t foldWeights(graph::Program &program, const graph::OperatorRegistry &registry,
-                   bool counts = false);
+                   const FoldOptions &options = {});
 
 } // namespace pellucid::driver

@@ -296,7 +296,7 @@ struct Compilation {
       pass("replace idioms", program, [&] { replaceIdioms(program, registry); });
       // The programs of a script, which keep nothing, are compiled while it waits.
       passOverMain("fold weights", program,
-                   [&] { foldWeights(program, registry, options.keepIr); });
+                   [&] { foldWeights(program, registry, {options.keepIr, false}); });
       pass("move views", program, [&] { moveViews(program, registry); });
       pass("compute slices", program, [&] { computeSlices(program, registry); });
       passOverMain("lay channels innermost", program,
@@ -307,6 +307,9 @@ struct Compilation {
       pass("erase unused", program, [&] { eraseUnused(program); });
       passOverMain("join products", program, [&] { joinProducts(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
+    } else if (options.keepIr) {
+      // A turned line or a border is copies of parts where its places are known.
+      passOverMain("fold places", program, [&] { foldWeights(program, registry, {true, true}); });
     }
     pass("lower scans", program, [&] {
       lowerScans(program, registry, textCompiler(context), device == Target::Kind::Cpu);

@@ -151,8 +151,7 @@ bool CpuMemory::hasShortStep(llvm::Type *type, int64_t stride, const LaneValue &
   int64_t bytes = bytesOf(type), step = stride / bytes;
   bool mayMask = mask.isUniform() || (mask.isPrefix() && hasMaskedMove(type)) ||
                  (mask.isVector() && hasAvx512(level) && bytes >= 2);
-  return stride % bytes == 0 && mayMask &&
-         (step == -1 ? mask.isAlwaysTrue() : step > 1 && step <= longest);
+  return stride % bytes == 0 && mayMask && (step == -1 || (step > 1 && step <= longest));
 }
 
 // A page that holds a byte between two elements of a few bytes holds one of the two. Parts of the
@@ -164,8 +163,13 @@ Value *CpuMemory::loadApart(llvm::Type *type, Value *pointer, int64_t step, cons
     for (unsigned lane = lanes; lane-- > 0;)
       reversed.push_back(int(lane));
     Value *first = b.CreateGEP(type, pointer, b.getInt64(1 - int64_t(lanes)));
-    Value *run = b.CreateAlignedLoad(lanesOf(type, lanes), first, alignOf(type));
-    return b.CreateShuffleVector(run, reversed);
+    LaneValue there = mask;
+    if (!mask.isUniform())
+      there = LaneValue::vector(b.CreateShuffleVector(toVector(b, mask, lanes), reversed));
+    Value *run = b.CreateShuffleVector(loadContiguous(type, first, there, {}, lanes), reversed);
+    if (other.isOpaque() || mask.isAlwaysTrue())
+      return run;
+    return b.CreateSelect(toVector(b, mask, lanes), run, otherOrZero(type, other, lanes));
   }
   unsigned perPart = std::min<uint64_t>(lanes, (hasAvx512(level) ? 64 : 32) / bytesOf(type));
   llvm::SmallVector<Value *> parts;

@@ -147,27 +147,44 @@ Value *ArrangedWeights::addWeight(const std::string &name, Weight weight, const 
   return program.main.placeholder("arranged", TensorType(type, shape, like.type().device));
 }
 
-Value *ArrangedWeights::indicesBelow(const Value *value, const Expr &size) {
+std::optional<std::vector<int64_t>> ArrangedWeights::placesBelow(const Value *value,
+                                                                 const Expr &size) const {
   std::string name;
   const Weight *weight = weightBehind(program, registry, value, name);
   const TensorType &type = value->type();
   if (!weight || weight->dtype != DataType::Int64 || type.dtype != DataType::Int64 ||
       type.rank() != 1 || !type.shape[0].constant() || !type.strides[0].constant() ||
-      !type.offset.constant() || size.constantOr(0) < 1 || *size.constant() > INT32_MAX)
+      !type.offset.constant() || size.constantOr(0) < 1)
+    return std::nullopt;
+  std::vector<int64_t> places(static_cast<size_t>(*type.shape[0].constant()));
+  int64_t at = *type.offset.constant();
+  for (int64_t &place : places) {
+    std::memcpy(&place, weight->data.get() + at * static_cast<int64_t>(sizeof(place)),
+                sizeof(place));
+    if (place < 0 || place >= *size.constant())
+      return std::nullopt;
+    at += *type.strides[0].constant();
+  }
+  return places;
+}
+
+Value *ArrangedWeights::indicesBelow(const Value *value, const Expr &size) {
+  if (size.constantOr(0) > INT32_MAX)
     return nullptr;
+  std::optional<std::vector<int64_t>> places = placesBelow(value, size);
+  if (!places)
+    return nullptr;
+  std::string name;
+  const Weight *weight = weightBehind(program, registry, value, name);
+  const TensorType &type = value->type();
   Value *&entry = known[{weight->data.get(),
                          {*type.offset.constant(), *type.shape[0].constant(),
                           *type.strides[0].constant(), *size.constant()}}];
   if (entry)
     return entry;
   auto bytes = std::make_shared<std::vector<uint8_t>>();
-  for (int64_t i = 0; i < *type.shape[0].constant(); ++i) {
-    int64_t index = 0, at = *type.offset.constant() + i * *type.strides[0].constant();
-    std::memcpy(&index, weight->data.get() + at * static_cast<int64_t>(sizeof(index)),
-                sizeof(index));
-    if (index < 0 || index >= *size.constant())
-      return nullptr;
-    auto narrow = static_cast<int32_t>(index);
+  for (int64_t place : *places) {
+    auto narrow = static_cast<int32_t>(place);
     const auto *first = reinterpret_cast<const uint8_t *>(&narrow);
     bytes->insert(bytes->end(), first, first + sizeof(narrow));
   }

@@ -8,6 +8,7 @@
 #include "passes/graph/KernelText.h"
 
 #include <map>
+#include <optional>
 
 namespace pellucid::passes {
 
@@ -32,6 +33,10 @@ public:
   /// The same indices as i32; null where `value` is no line of i64 with contents at hand, or one of
   /// them is not in [0, size).
   graph::Value *indicesBelow(const graph::Value *value, const symbolic::Expr &size);
+
+  /// The indices themselves, on the same conditions.
+  std::optional<std::vector<int64_t>> placesBelow(const graph::Value *value,
+                                                  const symbolic::Expr &size) const;
 
 private:
   graph::Value *addWeight(const std::string &name, graph::Weight weight, const graph::Value &like,

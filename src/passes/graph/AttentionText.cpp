@@ -30,9 +30,7 @@ public:
     writer.open("for start in range(first, full, " + bn + "):");
     emitRound(false);
     writer.close();
-    writer.open("for start in range(full, end, " + bn + "):");
-    emitRound(true);
-    writer.close();
+    emitLastRound();
     emitResults();
     KernelText text = writer.finish(gridOf(), spec.tiles.rows);
     text.numWarps = spec.tiles.numWarps;
@@ -208,6 +206,19 @@ private:
       writer.line(acc + " = tl.dot(p.to(vt.dtype), vt, " + acc + " * alpha[:, None]" + precision());
     }
     writer.line("m = top");
+  }
+
+  /// What is left of the keys.
+  void emitLastRound() {
+    if (!spec.tiles.lastKeys) {
+      writer.open("for start in range(full, end, " + bn + "):");
+      emitRound(true);
+      writer.close();
+    } else if (int64_t keys = *spec.tiles.lastKeys) {
+      writer.line("start = full");
+      writer.line("n = tl.arange(0, " + std::to_string(keys) + ")");
+      emitRound(true);
+    }
   }
 
   void applyMask() {

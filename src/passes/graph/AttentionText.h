@@ -20,6 +20,9 @@ struct AttentionTiles {
   int32_t numWarps = 4, numStages = 3;
   /// Few queries, each a row of its own: `rows` is their number.
   bool rowByRow = false;
+  /// Keys of the last round, where it is no whole one; 0: there is no such round. Not given: it has
+  /// `keys` under a mask, should there be one.
+  std::optional<int64_t> lastKeys = std::nullopt;
 };
 
 /// out[batch…, i, :] = Σ_j softmax_j(query[batch…, i, :] · key[batch…, j, :] * scale + mask[batch…,

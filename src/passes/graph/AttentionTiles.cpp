@@ -60,6 +60,18 @@ void fitRows(AttentionTiles &tiles, int64_t rows, int64_t keys, bool causal) {
   }
 }
 
+/// On a CPU, where each row sees all keys and their number is known: how many keys the last round
+/// has to have. Those that are left out would add zeros behind all others, so no bit changes.
+std::optional<int64_t> lastKeysOf(const AttentionSpec &spec, int64_t keys) {
+  constexpr int64_t least = 16;
+  if (spec.causal || !spec.keys.constant())
+    return std::nullopt;
+  int64_t left = *spec.keys.constant() % keys, size = least;
+  while (size < left)
+    size *= 2;
+  return left ? size : 0;
+}
+
 /// On a CPU scores, sums and a block of keys and values stay in the first two levels of cache.
 AttentionTiles cpuTiles(int64_t width, DataType compute) {
   bool wide = width > 128 || compute == DataType::Float64;
@@ -135,6 +147,7 @@ AttentionTiles chooseAttentionTiles(const AttentionSpec &spec, const SymbolTable
   if (forCpu) {
     if (rows.constant() && spec.keys.constant())
       fitRows(tiles, *rows.constant(), *spec.keys.constant(), spec.causal && !spec.sharesRows);
+    tiles.lastKeys = lastKeysOf(spec, tiles.keys);
     return tiles;
   }
   if (byteSize(spec.query.dtype) == 2)

@@ -173,12 +173,27 @@ std::string combinedText(ScatterCombine combine, DataType type) {
   return "tl.where(" + nan + "(v " + (largest ? ">" : "<") + " old), v, old)";
 }
 
+/// Entries lie one after another and what does not share them lies apart: a program for each of
+/// those goes along the entries, in scalars.
+static bool goesAlongEntries(const ScatterSpec &spec) {
+  if (!spec.forCpu || spec.ordered != 1 || spec.shape.size() < 2)
+    return false;
+  size_t inner = spec.shape.size() - 2;
+  auto isDense = [](const TextOperand &operand, size_t dim) {
+    return operand.strides[dim].constant() == 1;
+  };
+  return isDense(spec.source, inner + 1) && !isDense(spec.output, inner) &&
+         std::all_of(spec.places.begin(), spec.places.end(), [&](const TextIndex &place) {
+           return isDense(place.operand, inner + 1) && !isDense(place.operand, inner);
+         });
+}
+
 KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
   std::vector<Expr> shape(spec.shape.begin(), spec.shape.end() - static_cast<long>(spec.ordered));
-  // Nothing but ordered dims: one program, which goes through them in scalars.
-  bool single = shape.empty();
+  // Nothing but ordered dims: one program, which goes through them in scalars, too.
+  bool along = goesAlongEntries(spec), single = along || shape.empty();
   const Expr inner = single ? Expr(1) : shape.back();
-  size_t outer = single ? 0 : shape.size() - 1;
+  size_t outer = along ? shape.size() : single ? 0 : shape.size() - 1;
   int64_t block = chooseBlock(inner, symbols, 256);
   KernelWriter writer(spec.name);
   for (size_t i = 0; i <= spec.places.size(); ++i)
@@ -186,7 +201,10 @@ KernelText writeScatter(ScatterSpec spec, const SymbolTable &symbols) {
   writer.pointer("o0");
   std::string size = writer.scalar(inner);
   std::vector<std::string> indices;
-  if (!single) {
+  if (along) {
+    writer.line("row = tl.program_id(0).to(tl.int64)");
+    indices = writer.delinearize("row", shape, outer, "idx");
+  } else if (!single) {
     writer.chunksOfRows(size, "col");
     indices = writer.delinearize("row", shape, outer, "idx");
     indices.push_back("col");

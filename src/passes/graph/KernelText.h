@@ -184,6 +184,7 @@ struct ScatterSpec {
   DataType compute = DataType::Float32;
   std::string operation; ///< as for GatherSpec
   SourceLocation where;
+  bool forCpu = false;
 };
 KernelText writeScatter(ScatterSpec spec, const symbolic::SymbolTable &symbols);
 

@@ -101,6 +101,8 @@ std::vector<graph::Value *> emitSequence(LaunchEmitter &emitter, KernelSequence 
 /// Lowerings of operators with kernels of their own; each leaves the node replaced.
 void lowerAttention(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerGather(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
+/// A take at constant places along few runs: a copy for each. False: it is none.
+bool lowerRuns(LaunchEmitter &emitter, graph::Node &node);
 void lowerScatter(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerLine(LaunchEmitter &emitter, graph::Node &node, bool forCpu);
 void lowerAssertion(LaunchEmitter &emitter, graph::Node &node);

@@ -214,6 +214,7 @@ void lowerScatter(LaunchEmitter &emitter, Node &node, bool forCpu) {
   spec.operation = node.target();
   spec.where = node.location;
   spec.name = emitter.kernelName({&node}, "scatter");
+  spec.forCpu = forCpu;
   spec.output.dtype = spec.source.dtype = type.dtype;
   spec.compute = opMathType(type.dtype);
   std::vector<Value *> inputs;

@@ -79,6 +79,8 @@ private:
     case Operator::Kind::Gather:
       if (!forCpu && takesTwice(node))
         return lowerGroup(node, {&node});
+      if (forCpu && lowerRuns(emitter, node))
+        return;
       if (!lowerPickedRow(emitter, node, forCpu))
         lowerGather(emitter, node, forCpu);
       return;

@@ -11,6 +11,8 @@ namespace pellucid::passes {
 namespace {
 
 constexpr int64_t countedLength = 128; ///< of lines that are sorted by counting
+constexpr int64_t roundsLength = 2048; ///< of lines whose few largest are taken one after another
+constexpr int64_t mostRounds = 12;     ///< of longer lines than counted ones: then a choice by bits
 constexpr int64_t tileLength = 2048;   ///< of what one program chooses from
 constexpr int64_t largestChoice = 512;
 constexpr int64_t longestLine = int64_t(1) << 32;
@@ -37,8 +39,9 @@ public:
 
   KernelSequence write(bool forCpu) {
     int64_t longest = symbols.range(length).max, chosen = symbols.range(spec.places).max;
-    bool few = chosen <= longest / 8 && !forCpu && !isWide(spec.input.dtype);
-    if (forCpu && longest <= countedLength && !few)
+    if (forCpu && isTakenByRounds(longest, chosen))
+      sequence.steps.push_back({takenByRounds(longest), {0}, {1, 2}});
+    else if (forCpu && longest <= countedLength)
       sequence.steps.push_back({counted(), {0}, {1, 2}});
     else if (forCpu)
       onOneProgram(chosen);
@@ -60,7 +63,40 @@ private:
       appendRadixSort(sequence, spec, symbols);
   }
 
+  /// A round reads the line once, counting reads it as often as it is long, a choice by bits some
+  /// thirty times.
+  bool isTakenByRounds(int64_t longest, int64_t chosen) const {
+    return !isWide(spec.input.dtype) && longest <= roundsLength && chosen <= longest / 2 &&
+           (longest <= countedLength || chosen <= mostRounds);
+  }
+
   std::string name(const char *what) const { return spec.name + what; }
+
+  /// One program per line: the largest number, then the largest below it. Numbers differ, because
+  /// each has its place.
+  KernelText takenByRounds(int64_t longest) {
+    KernelWriter writer(spec.name);
+    for (const char *pointer : {"p0", "o0", "o1"})
+      writer.pointer(pointer);
+    writer.line("line = tl.program_id(0).to(tl.int64)");
+    std::vector<std::string> indices = writer.delinearize("line", spec.shape, kept, "idx");
+    writer.line("i = tl.arange(0, BLOCK).to(tl.int64)");
+    loadTile(writer, 0, length, indices);
+    writer.line("best = tl.max(packed, axis=0)");
+    writer.open("for turn in range(0, " + writer.scalar(spec.places) + "):");
+    writer.line("place = turn.to(tl.int64)");
+    writer.line("at = ((best ^ -1) & " + packing.placeMask() + ").to(tl.int64)");
+    writer.line("value = tl.load(p0 + (" + elementAddress(writer, spec.input, indices, "at") +
+                "))");
+    writer.line(storeText("o0", elementAddress(writer, spec.outputs[0], indices, "place"), "value",
+                          spec.outputs[0].dtype, ""));
+    writer.line(storeText("o1", elementAddress(writer, spec.outputs[1], indices, "place"), "at",
+                          spec.outputs[1].dtype, ""));
+    writer.line("best = tl.max(tl.where(packed < best, packed, " + packing.smallest() +
+                "), axis=0)");
+    writer.close();
+    return writer.finish(lines, std::max<int64_t>(powerOver(longest), 2));
+  }
 
   /// Each element counts those that come before it, which is its place: stable, in any number of
   /// programs, and quadratic in the length of a line.

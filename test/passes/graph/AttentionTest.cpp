@@ -124,6 +124,27 @@ TEST_F(AttentionTest, fewQueriesTakeTheKeysOneByOneOnTheCpu) {
   EXPECT_EQ(countOf("tl.dot"), 0u);
 }
 
+// What is left of the keys is a round of its own size; keys that fill their rounds need none.
+TEST_F(AttentionTest, theLastKeysOnTheCpuAreARoundOfTheirOwn) {
+  const std::pair<int64_t, int64_t> rows[] = {{197, 16}, {77, 16}, {90, 32}, {256, 0}, {120, 64}};
+  for (auto [keys, last] : rows) {
+    program = Program(), texts.clear();
+    lower(attend(4, 4, 200, keys, 64), cpu);
+    EXPECT_EQ(countOf("for start in range("), 1u) << keys;
+    EXPECT_EQ(countOf("start = full"), size_t(last != 0)) << keys;
+    if (last)
+      EXPECT_EQ(countOf("n = tl.arange(0, " + std::to_string(last) + ")"), last == 64 ? 2u : 1u)
+          << keys;
+  }
+  for (bool causal : {false, true}) {
+    program = Program(), texts.clear();
+    program.symbols.declare("n", {{1, 5000}, 1, {}});
+    Expr keys = causal ? Expr(200) : Expr::symbol("n");
+    lower(attend(4, 4, keys, keys, 64, {{"is_causal", causal}}), cpu);
+    EXPECT_EQ(countOf("for start in range("), 2u);
+  }
+}
+
 TEST_F(AttentionTest, headsThatShareAKeyAreRowsOfOneBlock) {
   std::vector<const Launch *> launches =
       lower(attend(32, 4, 1, 300, 64, {{"enable_gqa", true}}), hopper);

@@ -104,6 +104,22 @@ TEST_F(FoldedWeights, waitForWhatARunDecides) {
   EXPECT_EQ(driver::foldWeights(program, registry), 0u);
 }
 
+// Of a program that is to keep its launches, what a gather reads at is folded all the same.
+TEST_F(FoldedWeights, areOnlyPlaces) {
+  Value *x = weight("x", {5, 7}, InputSpec::Kind::UserInput);
+  Value *back = call("aten.rsub.Scalar", {call("aten.arange.default", {int64_t(7)}), int64_t(6)});
+  Value *taken = call("aten.index_select.default", {x, int64_t(1), back});
+  Value *scale = call("aten.neg.default", {weight("w", {7})});
+  give({call("aten.mul.Tensor", {taken, scale})});
+  EXPECT_EQ(driver::foldWeights(program, registry, {true, true}), 1u);
+  EXPECT_EQ(program.verify(), std::vector<std::string>{});
+  ArrangedWeights weights(program, registry);
+  EXPECT_EQ(weights.placesBelow(taken->producer()->arg(2).value(), 7),
+            (std::vector<int64_t>{6, 5, 4, 3, 2, 1, 0}));
+  EXPECT_FALSE(weights.placesBelow(taken->producer()->arg(2).value(), 6));
+  EXPECT_EQ(driver::foldWeights(program, registry), 1u);
+}
+
 TEST_F(FoldedWeights, areArranged) {
   Value *w = weight("w", {2, 3, 2});
   ArrangedWeights weights(program, registry);

@@ -291,6 +291,93 @@ TEST_F(InterpretedOperators, scattersOfAllKinds) {
       });
 }
 
+// Where entries lie one after another and rows apart, a CPU goes along each row.
+TEST_F(InterpretedOperators, scattersAlongRows) {
+  deterministic = true;
+  for (std::string_view target : {"aten.scatter.src", "aten.scatter_add.default"})
+    for (DataType type : {f32, bf16, i32})
+      onBoth(boundOf(type), [&] {
+        Value *x = tensor(type, {3, 2, 9}), *at = tensor(i64, {2, 2, 40}, 9);
+        return std::vector{one(target, {x, -1, at, tensor(type, {3, 2, 50})})};
+      });
+  inputs.clear(), program = Program();
+  Value *x = tensor(f32, {64, 9}), *at = tensor(i64, {64, 9}, 9);
+  std::vector<int64_t> grids =
+      lower({one("aten.scatter.src", {x, 1, at, tensor(f32, {64, 9})})}, cpu);
+  EXPECT_EQ(grids.back(), 64);
+}
+
+// Few of a line are taken one after the other, each the largest below the one before.
+TEST_F(InterpretedOperators, fewOfALineAreTakenByRounds) {
+  for (DataType type : {f32, bf16, i8, i32, boolean})
+    for (bool largest : {false, true})
+      for (int64_t length : {2, 8, 33, 300})
+        onBoth(0, [&] {
+          Value *x = tensor(type, {5, length}, 3);
+          if (isFloat(type))
+            for (int64_t row : {0, 2}) {
+              values(0).set(Shape{row, 0}, nan);
+              values(0).set(Shape{row, length - 1}, nan);
+              values(0).set(Shape{row + 1, length / 2}, -0.0);
+              values(0).set(Shape{row + 1, 0}, HUGE_VAL);
+            }
+          return two(call("aten.topk.default", {x, std::min<int64_t>(length / 2, 5), -1, largest}));
+        });
+  auto launches = [&](int64_t length, int64_t count) {
+    inputs.clear(), program = Program();
+    return lower(two(call("aten.topk.default", {tensor(f32, {4, length}), count})), cpu).size();
+  };
+  EXPECT_EQ(launches(128, 8), 1u);
+  EXPECT_EQ(launches(2000, 8), 1u);
+  EXPECT_GT(launches(2000, 30), 1u);
+  EXPECT_GT(launches(20000, 8), 1u);
+}
+
+// Borders and turned lines are copies of parts: constant places along few runs.
+TEST_F(InterpretedOperators, takesAlongRuns) {
+  auto places = [&](const std::vector<int64_t> &numbers) {
+    auto kept = std::make_shared<std::vector<int64_t>>(numbers);
+    Weight made;
+    made.dtype = i64;
+    made.shape = {static_cast<int64_t>(numbers.size())};
+    made.bytes = numbers.size() * sizeof(int64_t);
+    made.data = {kept, reinterpret_cast<const std::byte *>(kept->data())};
+    std::string name = "at" + std::to_string(program.inputs.size());
+    program.weights[name] = std::move(made);
+    program.inputs.push_back({InputSpec::Kind::Buffer, name, {}, true});
+    return program.main.placeholder(name, TensorType(i64, {Expr(int64_t(numbers.size()))}));
+  };
+  auto mirrored = [](int64_t size, int64_t border) {
+    std::vector<int64_t> all;
+    for (int64_t i = -border; i < size + border; ++i)
+      all.push_back(size - 1 - std::abs(size - 1 - std::abs(i)));
+    return all;
+  };
+  auto take = [&](Value *x, int64_t dim, const std::vector<int64_t> &numbers) {
+    return one("aten.index_select.default", {x, dim, places(numbers)});
+  };
+  struct Row {
+    size_t launches;
+    std::function<Value *()> build;
+  } rows[] = {
+      {1, [&] { return take(tensor(f32, {5, 40}), 1, {4, 3, 2, 1, 0}); }},
+      {1, [&] { return take(tensor(bf16, {50}), 0, {30, 30, 30}); }},
+      {1, [&] { return take(turned(f32, {6, 70}), 0, {1, 3, 5}); }},
+      {3, [&] { return take(tensor(f32, {40, 30}), 1, mirrored(30, 3)); }},
+      {9,
+       [&] { return take(take(tensor(i8, {3, 40, 30}), 2, mirrored(30, 3)), 1, mirrored(40, 2)); }},
+      // The inner take has another reader's order: no run, and what reads it takes by runs.
+      {2, [&] { return take(take(tensor(f32, {9, 9}), 1, {0, 5, 2, 8, 1, 7, 3}), 1, {6, 5, 4}); }},
+      // Too few elements for so many copies.
+      {1, [&] { return take(tensor(f32, {4, 9}), 1, mirrored(9, 3)); }},
+  };
+  for (const Row &row : rows) {
+    inputs.clear(), program = Program();
+    EXPECT_EQ(lower({row.build()}, cpu).size(), row.launches);
+    expectSame(0);
+  }
+}
+
 TEST_F(InterpretedOperators, elementsOfAllStrides) {
   onBoth(2e-6, [&] {
     Value *x = tensor(f32, {6, 70}), *column = tensor(f32, {6, 1}), *row = tensor(f32, {70});
