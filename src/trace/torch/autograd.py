@@ -362,7 +362,8 @@ def _record(cls, ctx, args, outputs):
         tape.written(one)
     types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
     followed = [None if stays else one for one, stays in zip(outputs, fixed)]
-    name = cls.__name__ + "Backward"
+    # Functions of ours stand for operators that PyTorch has.
+    name = getattr(cls, "_named_as", None) or cls.__name__ + "Backward"
     node = tape.node(name, list(args), followed, _backward_of(cls, ctx, [isinstance(a, torch.Tensor) for a in args], types, name), ctx)
     ctx._save(followed, node)
 

@@ -260,8 +260,13 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    channels = input.shape[1]
-    grouped = input.reshape(input.shape[0], num_groups, -1)
+    channels, length = input.shape[1], 1
+    for size in input.shape[2:]:
+        length = length * size
+    for what, size in (("number of channels", channels), ("HxW", length)):
+        if _is_proved(input, size == 0):
+            raise RuntimeError(f"Expected {what} to be greater than 0, got 0")
+    grouped = input.reshape(input.shape[0], num_groups, channels // num_groups * length)
     rows, length = input.shape[0] * num_groups, grouped.shape[2]
     if _is_proved(input, length <= 32768) or _is_proved(input, rows >= 128):
         y = torch.ops.aten.layer_norm.default(grouped, [length], None, None, eps).reshape(input.shape)
@@ -438,14 +443,43 @@ def mode(input, dim=-1, keepdim=False):
     return _ordered(values if keepdim else values.squeeze(dim), indices if keepdim else indices.squeeze(dim), "mode")
 
 
-def cov(input, *, correction=1):
+def _weights_of(weights, name, kind, is_kind, count):
+    if weights.dim() > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.dim()} dimensions")
+    if not is_kind:
+        words = {torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16", torch.int64: "Long", torch.int32: "Int", torch.int16: "Short", torch.int8: "Char",
+                 torch.uint8: "Byte", torch.bool: "Bool"}
+        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {words[weights.dtype]} dtype")
+    if weights.numel() != count:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {count}")
+    if count > 0 and bool((weights < 0).any()):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+    return weights
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
     if input.dim() > 2:
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+    if input.dtype == torch.bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
     rows = rows if rows.is_floating_point() else rows.float()
-    rows = rows - rows.mean(1, keepdim=True)
-    result = rows @ rows.T / (rows.shape[1] - correction)
-    return result.squeeze() if input.dim() < 2 else result
+    count, weights = rows.shape[1], None
+    if fweights is not None:
+        is_whole = not fweights.is_floating_point() and fweights.dtype != torch.bool
+        weights = _weights_of(fweights, "fweights", "integral", is_whole, count)
+    if aweights is not None:
+        aweights = _weights_of(aweights, "aweights", "floating point", aweights.is_floating_point(), count)
+        weights = aweights if weights is None else weights * aweights
+    if weights is None:
+        rows = rows - rows.mean(1, keepdim=True)
+        return (rows @ rows.T / max(count - correction, 0)).squeeze()
+    total = weights.sum()
+    if bool(total == 0):
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    rows = rows - ((rows * weights).sum(1) / total).unsqueeze(1)
+    freedom = total - correction if aweights is None or correction == 0 else total - correction * (weights * aweights).sum() / total
+    return (rows @ (rows * weights).T / torch.clamp(freedom, min=0)).squeeze()
 
 
 def result_type(tensor1, tensor2):

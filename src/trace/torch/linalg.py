@@ -41,6 +41,8 @@ def _of_batch(name, place, dims):
 
 
 class _Cholesky(torch.autograd.Function):
+    _named_as = "LinalgCholeskyExBackward0"
+
     @staticmethod
     def forward(ctx, A):
         L, infos = _factors("cholesky", A.detach())
@@ -71,9 +73,32 @@ def cholesky(A, *, upper=False):
     return cholesky_ex(A, upper=upper, check_errors=True)[0]
 
 
+class _CholeskySolve(torch.autograd.Function):
+    """Reads one triangle of L; what PyTorch says of the other's derivative comes from the product with all of L."""
+
+    _named_as = "CholeskySolveBackward0"
+
+    @staticmethod
+    def forward(ctx, B, L, upper):
+        lower = _turned(L) if upper else L
+        X = solve_triangular(_turned(lower), solve_triangular(lower, B, upper=False), upper=True)
+        ctx.save_for_backward(L, X)
+        ctx.upper = upper
+        return X
+
+    @staticmethod
+    def backward(ctx, grad):
+        L, X = ctx.saved_tensors
+        of_b = _CholeskySolve.apply(grad, L, ctx.upper)
+        both = of_b @ _turned(X)
+        both = both + _turned(both)
+        return of_b, -(L @ both if ctx.upper else both @ L), None
+
+
 def cholesky_solve(B, L, upper=False):
-    lower = _turned(L) if upper else L
-    return solve_triangular(_turned(lower), solve_triangular(lower, B, upper=False), upper=True)
+    _square(L, "cholesky_solve")
+    L, B = _batched(L, B)
+    return _CholeskySolve.apply(B, L, upper)
 
 
 def cholesky_inverse(L, upper=False):
@@ -84,6 +109,8 @@ def cholesky_inverse(L, upper=False):
 
 
 class _SolveTriangular(torch.autograd.Function):
+    _named_as = "LinalgSolveTriangularBackward0"
+
     @staticmethod
     def forward(ctx, A, B, upper, unitriangular):
         (X,) = _factors("triangular_upper" if upper else "triangular_lower", A.detach(), B.detach(), unitriangular)
@@ -114,6 +141,8 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
 
 
 class _Solve(torch.autograd.Function):
+    _named_as = "LinalgSolveExBackward0"
+
     @staticmethod
     def forward(ctx, A, B):
         X, infos = _factors("solve", A.detach(), B.detach())
@@ -193,6 +222,8 @@ def lu(A, *, pivot=True):
 
 
 class _SignedLog(torch.autograd.Function):
+    _named_as = "LinalgSlogdetBackward0"
+
     @staticmethod
     def forward(ctx, A):
         LU, pivots, infos = _factors("lu", A.detach())
@@ -220,6 +251,8 @@ def logdet(input):
 
 
 class _Det(torch.autograd.Function):
+    _named_as = "LinalgDetBackward0"
+
     @staticmethod
     def forward(ctx, A):
         LU, pivots, infos = _factors("lu", A.detach())
@@ -254,6 +287,8 @@ def _lower_mirrored(M):
 
 
 class _Qr(torch.autograd.Function):
+    _named_as = "LinalgQrBackward0"
+
     @staticmethod
     def forward(ctx, A, mode):
         Q, R = _factors("qr_complete" if mode == "complete" else "qr", A.detach())
@@ -284,6 +319,8 @@ def _differences(values):
 
 
 class _Eigh(torch.autograd.Function):
+    _named_as = "LinalgEighBackward0"
+
     @staticmethod
     def forward(ctx, A):
         L, V = _factors("eigh", A.detach())
@@ -308,6 +345,8 @@ def eigvalsh(A, UPLO="L"):
 
 
 class _Svd(torch.autograd.Function):
+    _named_as = "LinalgSvdBackward0"
+
     @staticmethod
     def forward(ctx, A):
         U, S, Vh = _factors("svd", A.detach())

@@ -104,6 +104,9 @@ class Tensors(unittest.TestCase):
     def test_slopes(self):
         self.same("slopes")
 
+    def test_covariances(self):
+        self.same("covariances")
+
     def test_states_and_files(self):
         self.same("states_and_files")
 
