@@ -4,11 +4,13 @@
 #include "graph/ControlFlow.h"
 #include "reference/graph/Tensor.h"
 #include "trace/ConcreteTensor.h"
+#include "trace/FormulaMemory.h"
 #include "trace/InterpretSegment.h"
 #include "trace/OperandErrors.h"
 #include "trace/TraceSession.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -73,6 +75,7 @@ Value *EagerRecorder::addInput(const TensorType &given, Input input) {
   type.offset = 0;
   type.device = {};
   std::string name = "x" + std::to_string(inputs.size());
+  noteLook();
   input.value = tracer.program.main.placeholder(name, type);
   inputOf.emplace(input.value, inputs.size());
   inputs.push_back(std::move(input));
@@ -196,6 +199,8 @@ void EagerRecorder::beforeOperator(const SourceLocation &where) {
     return;
   ++counts.operators;
   size_t place = placeOf(where);
+  if (watch)
+    watch->places.push_back(place);
   bool isNew = places.insert(place).second;
   if (!isNew && !turn)
     turn = place;
@@ -211,12 +216,51 @@ bool EagerRecorder::changes(size_t place, double value) {
     return false;
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
+  if (watch)
+    watch->numbers.emplace_back(place, value);
   // One place may be passed for many tensors in a segment, with a number for each.
-  place = place * 0x9e3779b97f4a7c15ull + ++occurrences[place];
+  place = placeOfNumber(place, ++occurrences[place]);
   auto [entry, isNew] = numbers.try_emplace(place, Seen{bits});
   if (entry->second.bits != bits)
     entry->second.changed = true;
+  if (entry->second.changed)
+    noteLook();
   return entry->second.changed;
+}
+
+bool EagerRecorder::passAgain(const Watch &seen, size_t nodes) {
+  std::unordered_map<size_t, size_t> passed;
+  for (const auto &[place, value] : seen.numbers) {
+    auto before = occurrences.find(place);
+    size_t occurrence = (before == occurrences.end() ? 0 : before->second) + ++passed[place];
+    auto known = numbers.find(placeOfNumber(place, occurrence));
+    if (known == numbers.end() || known->second.changed ||
+        known->second.bits != std::bit_cast<uint64_t>(value))
+      return false;
+  }
+  // As beforeOperator() would, of which none may end the segment.
+  size_t size = tracer.program.main.size() + nodes;
+  std::optional<size_t> begins = turn;
+  std::unordered_set<size_t> own;
+  for (size_t place : seen.places) {
+    bool isNew = !places.count(place) && own.insert(place).second;
+    if (!isNew && !begins)
+      begins = place;
+    if (size >= softLimit && (size >= hardLimit || place == begins))
+      return false;
+  }
+  turn = begins;
+  places.insert(seen.places.begin(), seen.places.end());
+  counts.operators += seen.places.size();
+  for (const auto &[place, count] : passed)
+    occurrences[place] += count;
+  return true;
+}
+
+FormulaMemory &EagerRecorder::formulas() {
+  if (!formulaMemory)
+    formulaMemory = std::make_unique<FormulaMemory>(tracer);
+  return *formulaMemory;
 }
 
 //===-- computing -----------------------------------------------------------------------------===//
@@ -437,6 +481,7 @@ void EagerRecorder::makeContents(TracedStorage &storage) {
 }
 
 int64_t EagerRecorder::addressOf(const TracedTensor &tensor) {
+  noteLook();
   const std::shared_ptr<TracedStorage> &storage = tensor.storage;
   auto element = static_cast<int64_t>(byteSize(tensor.type.dtype));
   return addresses.of(storage, bytesOf(storage->type), placeOf(storage->device)) +
@@ -445,6 +490,7 @@ int64_t EagerRecorder::addressOf(const TracedTensor &tensor) {
 
 ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
                                        const SourceLocation &where) {
+  noteLook();
   TracedStorage &storage = *tensor.storage;
   tracer.checkKnown(storage, where);
   if (storage.base && !storage.memory)
@@ -474,6 +520,7 @@ ConcreteTensor EagerRecorder::valuesOn(Device place, TracedTensor &tensor,
 
 std::optional<TracedTensor> EagerRecorder::copyOn(Device device, TracedTensor &tensor,
                                                   const SourceLocation &where) {
+  noteLook();
   TracedStorage &storage = *tensor.storage;
   addresses.settle(storage);
   Device place = placeOf(device);
@@ -494,6 +541,7 @@ std::optional<TracedTensor> EagerRecorder::copyOn(Device device, TracedTensor &t
 }
 
 TracedTensor EagerRecorder::tensorOf(const ConcreteTensor &values, Device device) {
+  noteLook();
   TracedTensor tensor;
   tensor.storage = std::make_shared<TracedStorage>();
   tensor.type = TensorType(values.dtype, expressions(values.shape));

@@ -59,6 +59,8 @@ public:
 /// lie on the device.
 using SegmentCompiler = std::function<SegmentRun(const graph::Program &, graph::Device)>;
 
+class FormulaMemory;
+
 class EagerRecorder {
 public:
   /// `tracer` records for scripts from here on.
@@ -141,7 +143,10 @@ public:
   /// are known and do not fit, and when they are computed otherwise.
   void check(ValueCheck check, TracedTensor &operand);
   /// What was recorded holds an assertion.
-  void noteAssertion() { asserts = !nested; }
+  void noteAssertion() {
+    noteLook();
+    asserts = !nested;
+  }
   /// Computes what is recorded if it may fail, so that it fails here: before a script goes on where
   /// an exception would be handled otherwise.
   void settle();
@@ -149,6 +154,33 @@ public:
   /// Whether the number at a place of the script, as often as the segment has passed it, was
   /// another one in a segment before.
   bool changes(size_t place, double value);
+
+  /// Whether operators go to the segment, and to nothing else.
+  bool isRecordingPlainly() const {
+    return !nested && !flushing && !following && !watch && tracer.regions.empty() &&
+           tracer.current == &tracer.program.main;
+  }
+  /// What a part of the script's calls asked of the segment, beside adding nodes.
+  struct Watch {
+    std::vector<size_t> places;                     ///< of operators
+    std::vector<std::pair<size_t, double>> numbers; ///< by changes()
+    bool looked = false; ///< at values, or at memory: what was recorded hangs on them
+  };
+  /// Notes it while it lives.
+  class Watching {
+  public:
+    Watching(EagerRecorder &r, Watch &seen) : recorder(r) { recorder.watch = &seen; }
+    ~Watching() { recorder.watch = nullptr; }
+    Watching(const Watching &) = delete;
+    Watching &operator=(const Watching &) = delete;
+
+  private:
+    EagerRecorder &recorder;
+  };
+  /// The same operators again, which add `nodes` nodes: notes their places and numbers. False, with
+  /// nothing noted, where a number is another one or the segment would end among them.
+  bool passAgain(const Watch &seen, size_t nodes);
+  FormulaMemory &formulas();
 
   struct Statistics {
     uint64_t segments = 0;    ///< that were run
@@ -334,6 +366,15 @@ private:
   std::unordered_set<size_t> places;              ///< of the segment's operators
   std::optional<size_t> turn; ///< where a loop's turn begins: the first place met again
   bool flushing = false;
+  Watch *watch = nullptr;
+  void noteLook() const {
+    if (watch)
+      watch->looked = true;
+  }
+  static size_t placeOfNumber(size_t place, size_t occurrence) {
+    return place * 0x9e3779b97f4a7c15ull + occurrence;
+  }
+  std::unique_ptr<FormulaMemory> formulaMemory;
   Addresses addresses;
   bool following = false;                    ///< the segment's launch follows addresses
   std::vector<ValueCheck> checks;            ///< of the segment's values

@@ -18,6 +18,7 @@ using Bytes = std::shared_ptr<const std::byte>;
 
 /// A tensor's values where they lie in memory and nothing has to be computed for them.
 std::optional<ConcreteTensor> EagerRecorder::knownOnHost(TracedTensor &tensor) {
+  noteLook();
   TracedStorage &storage = *tensor.storage;
   if (tensor.type.dtype != storage.type.dtype || !isOnHost(placeOf(storage.device)))
     return std::nullopt;
@@ -58,6 +59,7 @@ void EagerRecorder::check(ValueCheck check, TracedTensor &operand) {
   if (nested || flushing || tracer.current != &tracer.program.main ||
       !isOnHost(segmentPlace.value_or(Device())))
     return;
+  noteLook();
   if (auto values = knownOnHost(operand)) {
     if (auto element = firstFailing(check, *values))
       raiseFailedCheck(check, *element);

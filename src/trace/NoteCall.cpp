@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of operators: what their formulas need is kept, and the formulas are called later.
 #include "trace/Derivatives.h"
+#include "trace/FormulaMemory.h"
 #include "trace/GradientNames.h"
 #include "trace/Gradients.h"
 #include "trace/OperatorCall.h"
@@ -187,7 +188,9 @@ private:
     args.location = where;
     for (const std::string &parameter : formula.parameters)
       args.positional.push_back(valueFor(interpreter, formula, parameter));
-    h::Value result = interpreter.call(formula.function, std::move(args));
+    h::Value result = tracer.recorder
+                          ? tracer.recorder->formulas().call(interpreter, formula, std::move(args))
+                          : interpreter.call(formula.function, std::move(args));
     if (formula.arguments.size() == 1) {
       put(formula.arguments[0], result, results);
       return;
