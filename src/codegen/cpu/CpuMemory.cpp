@@ -250,7 +250,7 @@ Value *CpuMemory::denseAtRunTime(llvm::Type *type, const LaneValue &pointer, uns
 
 Value *CpuMemory::loadStrided(llvm::Type *type, const LaneValue &pointer, const LaneValue &mask,
                               const LaneValue &other, unsigned lanes) {
-  if (pointer.isVector() && hasGather(type) && areLoaded(pointer.value))
+  if (pointer.isVector() && areLoaded(pointer.value))
     return gather(type, pointer, mask, other, lanes);
   llvm::AllocaInst *result = emitVariable(b, lanesOf(type, lanes));
   Value *first;
@@ -272,16 +272,24 @@ Value *CpuMemory::gather(llvm::Type *type, const LaneValue &pointer, const LaneV
                          const LaneValue &other, unsigned lanes) {
   llvm::Type *vector = lanesOf(type, lanes);
   Value *instead = otherOrZero(type, other, lanes);
+  Value *active = toVector(b, mask, lanes);
   if (hasGather(type))
-    return b.CreateMaskedGather(vector, toVector(b, pointer, lanes), alignOf(type),
-                                toVector(b, mask, lanes), instead);
-  llvm::AllocaInst *result = emitVariable(b, vector);
-  b.CreateStore(instead, result);
-  forActiveLanes(pointer, mask, lanes, [&](Value *lane, Value *address) {
-    b.CreateStore(b.CreateAlignedLoad(type, address, alignOf(type)),
-                  b.CreateGEP(type, result, lane));
-  });
-  return b.CreateLoad(vector, result);
+    return b.CreateMaskedGather(vector, toVector(b, pointer, lanes), alignOf(type), active,
+                                instead);
+  // Lane after lane without a branch: lanes that are masked off read elsewhere.
+  Value *result = llvm::PoisonValue::get(vector), *addresses = nullptr;
+  if (!pointer.isRamp() || !mask.isAlwaysTrue()) {
+    addresses = toVector(b, pointer, lanes);
+    if (!mask.isAlwaysTrue())
+      addresses = b.CreateSelect(active, addresses, splatTo(b, safe, lanes));
+  }
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value *address = addresses ? b.CreateExtractElement(addresses, lane)
+                               : b.CreateGEP(b.i8(), pointer.value,
+                                             b.CreateMul(b.getInt64(lane), pointer.stride));
+    result = b.CreateInsertElement(result, b.CreateAlignedLoad(type, address, alignOf(type)), lane);
+  }
+  return mask.isAlwaysTrue() ? result : b.CreateSelect(active, result, instead);
 }
 
 void CpuMemory::forActiveLanes(const LaneValue &pointer, const LaneValue &mask, unsigned lanes,

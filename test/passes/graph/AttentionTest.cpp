@@ -141,7 +141,8 @@ TEST_F(AttentionTest, theLastKeysOnTheCpuAreARoundOfTheirOwn) {
     program.symbols.declare("n", {{1, 5000}, 1, {}});
     Expr keys = causal ? Expr(200) : Expr::symbol("n");
     lower(attend(4, 4, keys, keys, 64, {{"is_causal", causal}}), cpu);
-    EXPECT_EQ(countOf("for start in range("), 2u);
+    EXPECT_GE(countOf("for start in range("), 2u);
+    EXPECT_EQ(countOf("start = full"), 0u);
   }
 }
 
