@@ -79,7 +79,18 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   auto argument = [&](size_t at, const char *keyword) -> const h::Value * {
     return args.positional.size() > at ? &args.positional[at] : args.keyword(keyword);
   };
-  if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d") {
+  bool transposed = packet == "conv_transpose1d" || packet == "conv_transpose2d" ||
+                    packet == "conv_transpose3d";
+  if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d" || transposed) {
+    const h::Value *image = argument(0, "input");
+    auto *tensor = image ? image->as<TensorObject>() : nullptr;
+    if (tensor && isInteger(tensor->tensor.type.dtype)) {
+      auto module = interpreter.nativeModule("torch._pellucid_aten");
+      const char *name = transposed ? "_transposed_of_integers" : "_convolution_of_integers";
+      return interpreter.call(*module->globals->find(name), h::CallArgs(args));
+    }
+    if (transposed)
+      return std::nullopt;
     const h::Value *padding = argument(4, "padding");
     if (!padding || !padding->isStr() || padding->str() != "same")
       return std::nullopt;

@@ -147,7 +147,8 @@ static h::Value flipped(h::Interpreter &interpreter, TensorObject &self, std::st
 /// Methods that make the tensor look at its memory in another way; no element moves.
 static bool changesShape(const std::string &method) {
   static const std::set<std::string> names = {"t_",       "transpose_", "swapaxes_", "swapdims_",
-                                              "squeeze_", "unsqueeze_", "detach_",   "as_strided_"};
+                                              "squeeze_", "unsqueeze_", "detach_",   "as_strided_",
+                                              "resize_",  "resize_as_"};
   return names.count(method) != 0;
 }
 

@@ -35,7 +35,10 @@ const char *const atenSource =
 #include "trace/torch/aten_resampling.py.inc"
 #include "trace/torch/aten_scatters.py.inc"
 #include "trace/torch/aten_shapes.py.inc"
+#include "trace/torch/aten_special.py.inc"
+#include "trace/torch/aten_spectra.py.inc"
 #include "trace/torch/aten_values.py.inc"
+#include "trace/torch/aten_windows.py.inc"
     ;
 const char *const functionalSource =
 #include "trace/torch/functional.py.inc"

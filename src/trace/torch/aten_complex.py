@@ -654,6 +654,20 @@ def _irfft_all(z, dims, sizes, norm):
     return _scaled(result.movedim(-1, last), scale)
 
 
+def _other_way(norm):
+    """The scale of a transform whose direction is the other one."""
+    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+def _hfft_all(z, dims, sizes, norm):
+    """Real numbers of half a line and its conjugate half."""
+    return _irfft_all(_complex_conj(z) if isinstance(z, _Complex) else z, dims, sizes, _other_way(norm))
+
+
+def _ihfft_all(x, dims, sizes, norm):
+    return _complex_conj(_rfft_all(x, dims, sizes, _other_way(norm)))
+
+
 def _one_dim(transform, inverse):
     def run(self, n=None, dim=-1, norm=None):
         dims, sizes = _dims_of(self, [n], [dim])
@@ -670,7 +684,7 @@ def _several_dims(transform, inverse, default):
     return run
 
 
-for _name, _transform, _inverse in (("fft", _fft_all, False), ("ifft", _fft_all, True), ("rfft", _rfft_all, None), ("irfft", _irfft_all, None)):
+for _name, _transform, _inverse in (("fft", _fft_all, False), ("ifft", _fft_all, True), ("rfft", _rfft_all, None), ("irfft", _irfft_all, None), ("hfft", _hfft_all, None), ("ihfft", _ihfft_all, None)):
     _complex_operators["aten.fft_" + _name + ".default"] = _one_dim(_transform, _inverse)
     _complex_operators["aten.fft_" + _name + "2.default"] = _several_dims(_transform, _inverse, [-2, -1])
     _complex_operators["aten.fft_" + _name + "n.default"] = _several_dims(_transform, _inverse, None)

@@ -457,3 +457,64 @@ def _convolution_same(input, weight, bias=None, stride=1, padding="same", dilati
         ends += [0, t % 2]
     packet = getattr(torch.ops.aten, _name)
     return packet(torch.ops.aten.constant_pad_nd.default(input, ends, 0), weight, bias, stride, [t // 2 for t in total], dilation, groups)
+
+
+def _for_each(value, rank):
+    return [value] * rank if isinstance(value, int) else list(value) * (rank // len(value))
+
+
+def _by_places(x, weight, bias, stride, dilation, groups):
+    """The sum over the places of a kernel of what it meets there, in the integers' own type: x has its edges."""
+    rank = weight.dim() - 2
+    batch, channels, filters = x.shape[0], weight.shape[1], weight.shape[0] // groups
+    counts = [(x.shape[2 + d] - dilation[d] * (weight.shape[2 + d] - 1) - 1) // stride[d] + 1 for d in range(rank)]
+    places = [[]]
+    for d in range(rank):
+        places = [place + [k] for place in places for k in range(weight.shape[2 + d])]
+    total = torch.zeros([batch, groups, filters] + counts, dtype=x.dtype)
+    for place in places:
+        met, own = x, weight
+        for d, k in enumerate(place):
+            begin = k * dilation[d]
+            met = torch.ops.aten.slice.Tensor(met, 2 + d, begin, begin + (counts[d] - 1) * stride[d] + 1, stride[d])
+            own = own.select(2, k)
+        met = met.reshape([batch, groups, 1, channels] + counts)
+        own = own.reshape([1, groups, filters, channels] + [1] * rank)
+        total = total + torch.sum(met * own, [3], dtype=x.dtype)
+    total = total.reshape([batch, groups * filters] + counts)
+    return total if bias is None else total + bias.reshape([1, -1] + [1] * rank)
+
+
+def _convolution_of_integers(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    rank = weight.dim() - 2
+    single = input.dim() == rank + 1
+    x = input.unsqueeze(0) if single else input
+    stride, dilation = _for_each(stride, rank), _for_each(dilation, rank)
+    totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
+    if isinstance(padding, str):
+        ends = [(0, 0)] * rank if padding == "valid" else [(t // 2, t - t // 2) for t in totals]
+    else:
+        ends = [(p, p) for p in _for_each(padding, rank)]
+    x = torch.ops.aten.constant_pad_nd.default(x, [end for pair in reversed(ends) for end in pair], 0)
+    found = _by_places(x, weight, bias, stride, dilation, groups)
+    return found.squeeze(0) if single else found
+
+
+def _transposed_of_integers(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """A convolution of the turned kernel over what has zeros between its elements."""
+    rank = weight.dim() - 2
+    single = input.dim() == rank + 1
+    x = input.unsqueeze(0) if single else input
+    stride, padding, more, dilation = (_for_each(v, rank) for v in (stride, padding, output_padding, dilation))
+    ends = []
+    for d in range(rank):
+        size = x.shape[2 + d]
+        apart = torch.ops.aten.constant_pad_nd.default(x.unsqueeze(3 + d), [0, 0] * (rank - d - 1) + [0, stride[d] - 1], 0)
+        x = apart.reshape(list(x.shape[: 2 + d]) + [size * stride[d]] + list(x.shape[3 + d :]))
+        edge = dilation[d] * (weight.shape[2 + d] - 1) - padding[d]
+        ends = [edge, edge + more[d] - (stride[d] - 1)] + ends
+    x = torch.ops.aten.constant_pad_nd.default(x, ends, 0)
+    turned = weight.flip(list(range(2, 2 + rank))).reshape([groups, weight.shape[0] // groups] + list(weight.shape[1:])).transpose(1, 2)
+    turned = turned.reshape([groups * weight.shape[1], weight.shape[0] // groups] + list(weight.shape[2:]))
+    found = _by_places(x, turned, bias, [1] * rank, dilation, groups)
+    return found.squeeze(0) if single else found

@@ -81,6 +81,9 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 
 @_aten("aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)")
 def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    if input.dim() == 1 and input.shape[0] is 0:
+        # PyTorch takes nothing for a batch of no channels.
+        return input.clone(), input.new_empty([0]), input.new_empty([0])
     if training:
         statistics = _statistics(input)
         if running_mean is not None:
@@ -152,6 +155,8 @@ def _group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
 
 @_aten("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)")
 def _native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    if N is 0:
+        return input.clone(), input.new_empty([0, group]), input.new_empty([0, group])
     grouped = input.reshape([N, group, -1])
     variance, mean = torch.ops.aten.var.correction(grouped, [2], correction=0), torch.mean(grouped, [2])
     return F.group_norm(input, group, weight, bias, eps), mean, torch.rsqrt(variance + eps)

@@ -638,7 +638,9 @@ def _matrix_norm(self, ord, dim, keepdim, dtype):
         sums = torch.sum(torch.abs(x), [along], True)
         best = torch.amax(sums, [across], True) if ord > 0 else torch.amin(sums, [across], True)
         return (best if keepdim else torch.ops.aten.squeeze.dims(best, [rows, columns])).to(kept)
-    raise NotImplementedError(f"the matrix norm of order {ord}, which takes singular values; 'fro', 1, -1, inf and -inf are there")
+    if ord in (2, -2, "nuc"):
+        return _norm_of_values(x, ord, rows, columns, keepdim).to(kept)
+    raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
 
 
 @_aten("aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")

@@ -39,7 +39,3 @@ def _put(self, index, source, accumulate):
 def _atan2_out(self, other, out):
     out.copy_(torch.atan2(self, other))
     return out
-
-
-for _name in ("resize_", "resize", "resize_as_"):
-    _refused["aten." + _name] = "it gives a tensor another size in place; write reshape, or a slice"

@@ -392,3 +392,33 @@ def _positive(self):
 def _diff(self, n, dim, prepend, append):
     parts = [x for x in (prepend, self, append) if x is not None]
     return F.diff(torch.cat(parts, dim) if len(parts) > 1 else self, n, dim)
+
+
+# --- other sizes of the same memory
+
+
+def _resized(self, size):
+    """The first of its elements, row by row; of its own sizes it stays as it lies. More of them would have no value."""
+    if list(self.shape) == list(size):
+        return self.view_as(self)
+    count = 1
+    for n in size:
+        count = count * n
+    if not _is_proved(self, count <= self.numel()):
+        raise NotImplementedError(f"resize_() to {list(size)} of a tensor of {list(self.shape)}: elements that it did not have before would have no value; write torch.cat() or reshape()")
+    strides, stride = [], 1
+    for n in reversed(list(size)):
+        strides.append(stride)
+        stride = stride * n
+    strides.reverse()
+    return torch.as_strided(self, list(size), strides, self.storage_offset())
+
+
+@_aten("aten::resize(Tensor(a) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a)")
+def _resize(self, size, memory_format):
+    return _resized(self, size)
+
+
+@_aten("aten::resize_as(Tensor(a) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a)")
+def _resize_as(self, the_template, memory_format):
+    return _resized(self, list(the_template.shape))

@@ -209,6 +209,21 @@ def _split_by_values(self, sizes, dim):
     return parts
 
 
+@_aten("aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]")
+def _tensor_split_values(self, tensor_indices_or_sections, dim):
+    """Places that a tensor holds: as many as it has elements, none before the one in front of it."""
+    if tensor_indices_or_sections.dim() != 1 or not _is_known(tensor_indices_or_sections.shape[0]):
+        raise NotImplementedError("tensor_split() into as many parts as a tensor says; give the number, or a list of places")
+    dim = F._wrapped(dim, self.dim())
+    size, sizes, begin = self.shape[dim], [], 0
+    for i in range(tensor_indices_or_sections.shape[0]):
+        end = _read_size(tensor_indices_or_sections.select(0, i), 0, size, "tensor_split, a place")
+        sizes.append(end - begin)
+        begin = end
+    sizes.append(size - begin)
+    return _split_by_values(self, sizes, dim) or torch.ops.aten.split_with_sizes.default(self, sizes, dim)
+
+
 # --- what occurs
 
 

@@ -41,6 +41,8 @@ def _several(name):
 
 
 fft, ifft, rfft, irfft = _one("fft"), _one("ifft"), _one("rfft"), _one("irfft")
+hfft, ihfft = _one("hfft"), _one("ihfft")
+hfft2, ihfft2, hfftn, ihfftn = _two("hfft2"), _two("ihfft2"), _several("hfftn"), _several("ihfftn")
 fft2, ifft2, rfft2, irfft2 = _two("fft2"), _two("ifft2"), _two("rfft2"), _two("irfft2")
 fftn, ifftn, rfftn, irfftn = _several("fftn"), _several("ifftn"), _several("rfftn"), _several("irfftn")
 
