@@ -463,7 +463,7 @@ def _for_each(value, rank):
     return [value] * rank if isinstance(value, int) else list(value) * (rank // len(value))
 
 
-def _by_places(x, weight, bias, stride, dilation, groups):
+def _met_by_places(x, weight, bias, stride, dilation, groups):
     """The sum over the places of a kernel of what it meets there, in the integers' own type: x has its edges."""
     rank = weight.dim() - 2
     batch, channels, filters = x.shape[0], weight.shape[1], weight.shape[0] // groups
@@ -496,7 +496,7 @@ def _convolution_of_integers(input, weight, bias=None, stride=1, padding=0, dila
     else:
         ends = [(p, p) for p in _for_each(padding, rank)]
     x = torch.ops.aten.constant_pad_nd.default(x, [end for pair in reversed(ends) for end in pair], 0)
-    found = _by_places(x, weight, bias, stride, dilation, groups)
+    found = _met_by_places(x, weight, bias, stride, dilation, groups)
     return found.squeeze(0) if single else found
 
 
@@ -516,5 +516,5 @@ def _transposed_of_integers(input, weight, bias=None, stride=1, padding=0, outpu
     x = torch.ops.aten.constant_pad_nd.default(x, ends, 0)
     turned = weight.flip(list(range(2, 2 + rank))).reshape([groups, weight.shape[0] // groups] + list(weight.shape[1:])).transpose(1, 2)
     turned = turned.reshape([groups * weight.shape[1], weight.shape[0] // groups] + list(weight.shape[2:]))
-    found = _by_places(x, turned, bias, [1] * rank, dilation, groups)
+    found = _met_by_places(x, turned, bias, [1] * rank, dilation, groups)
     return found.squeeze(0) if single else found

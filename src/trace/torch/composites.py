@@ -260,10 +260,13 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    channels = input.shape[1]
-    if input.shape[0] is 0:
-        return input.clone()
-    grouped = input.reshape(input.shape[0], num_groups, -1)
+    channels, length = input.shape[1], 1
+    for size in input.shape[2:]:
+        length = length * size
+    for what, size in (("number of channels", channels), ("HxW", length)):
+        if _is_proved(input, size == 0):
+            raise RuntimeError(f"Expected {what} to be greater than 0, got 0")
+    grouped = input.reshape(input.shape[0], num_groups, channels // num_groups * length)
     rows, length = input.shape[0] * num_groups, grouped.shape[2]
     if _is_proved(input, length <= 32768) or _is_proved(input, rows >= 128):
         y = torch.ops.aten.layer_norm.default(grouped, [length], None, None, eps).reshape(input.shape)
