@@ -26,6 +26,7 @@ import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "cuda")]
+import fifth_operator_cases  # noqa: E402
 import operator_cases  # noqa: E402
 from fourth_operator_cases import FOURTH_CASES, FREE_PLACES  # noqa: E402
 from more_operator_cases import MORE_CASES  # noqa: E402
@@ -33,7 +34,7 @@ from operator_cases import CASES, CPU_CASES  # noqa: E402
 from package_call import Package, open_library  # noqa: E402
 from third_operator_cases import THIRD_CASES  # noqa: E402
 
-TABLES = {"--more": MORE_CASES, "--third": THIRD_CASES, "--fourth": FOURTH_CASES}
+TABLES = {"--more": MORE_CASES, "--third": THIRD_CASES, "--fourth": FOURTH_CASES, "--fifth": fifth_operator_cases.FIFTH_CASES}
 # What holds PyTorch's libraries to instructions without tile registers: oneDNN's, MKL's.
 HELD_BACK = ("ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "ATEN_CPU_CAPABILITY")
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
@@ -128,8 +129,10 @@ def indices_are_right(function, inputs, results):
             if result.dtype == torch.int8:
                 # What lies between two numbers may go either way.
                 return bool(((result.int() - function(*inputs).int()).abs() <= 1).all())
-            if result.dtype == torch.bool:
-                return bool((result == function(*inputs)).all())
+            if result.dtype == torch.bool or function in (fifth_operator_cases.max_pool_places, fifth_operator_cases.sorted_places):
+                return bool((result == as_list(function(*inputs))[at]).all())
+            if function is fifth_operator_cases.routed:
+                return bool((x.gather(-1, result) == x.gather(-1, function(*inputs)[at])).all())
             if function is operator_cases.argsort:
                 return bool((x.gather(-1, result) == x.sort().values).all())
             if function is operator_cases.sort_columns:
@@ -315,6 +318,7 @@ def main():
     parser.add_argument("--more", action="store_true", help="the second table of cases")
     parser.add_argument("--third", action="store_true", help="the third one")
     parser.add_argument("--fourth", action="store_true", help="the fourth one, for the CPU")
+    parser.add_argument("--fifth", action="store_true", help="the fifth one, for a device")
     parser.add_argument("--threads", type=int, help="on the CPU, of both")
     parser.add_argument("--no-compile-peer", action="store_true")
     parser.add_argument("--target", help="what packages are compiled for; `cpu:x86-64-v4` holds ours to that level")

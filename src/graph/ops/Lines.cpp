@@ -16,6 +16,12 @@ std::vector<ResultType> ordered(const TensorType &self, std::vector<Expr> shape)
   return {freshLike(self, self.dtype, shape), freshLike(self, DataType::Int64, shape)};
 }
 
+std::vector<ResultType> runningExtremeFake(const OperatorCall &call) {
+  const TensorType &self = call.tensor("self");
+  call.dim("dim", self.rank());
+  return ordered(self, self.shape);
+}
+
 std::vector<ResultType> sortFake(const OperatorCall &call) {
   const TensorType &self = call.tensor("self");
   call.dim("dim", self.rank());
@@ -91,6 +97,10 @@ void registerLineOperators(OperatorRegistry &registry) {
        runningFake, nullptr},
       {"aten::cumprod.default(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
        runningFake, nullptr},
+      {"aten::cummax.default(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+       runningExtremeFake, nullptr},
+      {"aten::cummin.default(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+       runningExtremeFake, nullptr},
       {"aten::sort.default(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, "
        "Tensor indices)",
        sortFake, nullptr},

@@ -56,6 +56,18 @@ struct TextWindow {
   symbolic::Expr from = 0, to = 0;
 };
 
+/// An element of input `table` of a body, at what its earlier values say: each `index` counts along
+/// a dim of `size` elements, `along` apart. One outside of the dim fails with a device assertion.
+struct TextFetch {
+  struct Place {
+    std::string index;
+    symbolic::Expr along = 1, size = 0;
+    bool wraps = false; ///< negative ones count from the end
+  };
+  size_t table = 0;
+  std::vector<Place> places;
+};
+
 /// One value of a pointwise body. `text` is an expression of the kernel language over earlier
 /// names; `in0`, `in1`, … are the loaded inputs in their stored type.
 struct TextStatement {
@@ -64,6 +76,8 @@ struct TextStatement {
   /// wrong otherwise; a device assertion that names `where`.
   std::string failure = {};
   SourceLocation where = {};
+  /// Instead of `text`: what is loaded.
+  std::optional<TextFetch> fetch = {};
 };
 /// An integer that a body mentions by `name`.
 struct TextScalar {

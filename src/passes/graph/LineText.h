@@ -28,9 +28,10 @@ struct KernelSequence {
   }
 };
 
-/// Over the last dimension of `shape`: running sums or products (one output), or the first `places`
-/// elements in order and where they stood (two outputs).
-enum class LineKind { Sum, Product, Sort };
+/// Over the last dimension of `shape`: running sums or products (one output), the first `places`
+/// elements in order and where they stood (two outputs), or the largest or smallest so far, with
+/// where its last one stands (two outputs) or without (one).
+enum class LineKind { Sum, Product, Sort, Largest, Smallest };
 struct LineSpec {
   std::string name;
   LineKind kind = LineKind::Sum;
@@ -44,6 +45,8 @@ struct LineSpec {
   SourceLocation where;
 };
 KernelSequence writeScan(LineSpec spec, const symbolic::SymbolTable &symbols, bool forCpu);
+KernelSequence writeRunningExtremes(LineSpec spec, const symbolic::SymbolTable &symbols,
+                                    bool forCpu);
 KernelSequence writeSort(LineSpec spec, const symbolic::SymbolTable &symbols, bool forCpu);
 
 } // namespace pellucid::passes

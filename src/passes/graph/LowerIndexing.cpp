@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that address elements one by one: gathers and scatters.
 #include "graph/FakeRules.h"
-#include "graph/ops/Indices.h"
+#include "passes/graph/GatherPlaces.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerToLaunches.h"
 #include "passes/graph/PointwiseGroup.h"
@@ -14,90 +14,6 @@ namespace pellucid::passes {
 using namespace graph;
 
 namespace {
-
-/// Where the dims of an indexed tensor stand in `shape` (IndexedDims::resultShape): the strides of
-/// `type` over it, 0 in the dims of the indices.
-std::vector<Expr> keptStrides(const TensorType &type, const IndexedDims &indexed, size_t rank) {
-  std::vector<Expr> strides;
-  for (size_t d = 0; d < type.rank(); ++d)
-    if (std::find(indexed.dims.begin(), indexed.dims.end(), d) == indexed.dims.end())
-      strides.push_back(type.strides[d]);
-  strides.insert(strides.begin() + static_cast<long>(indexed.place), rank - strides.size(),
-                 Expr(0));
-  return strides;
-}
-
-/// The index tensors of `call`, over `shape`, each along its dim of `type`. Appends them to
-/// `inputs`.
-std::vector<TextIndex> placesOf(const OperatorCall &call, const IndexedDims &indexed,
-                                const TensorType &type, const std::vector<Expr> &shape,
-                                std::vector<Value *> &inputs) {
-  std::vector<TextIndex> places;
-  const Argument::List &list = *call.at("indices").list();
-  for (size_t d : indexed.dims) {
-    Value *index = list[d].value();
-    TextIndex place;
-    TextOperand local = broadcastOperand(index->type(), indexed.shape, call.symbols);
-    place.operand.dtype = local.dtype;
-    place.operand.strides.assign(shape.size(), Expr(0));
-    std::copy(local.strides.begin(), local.strides.end(),
-              place.operand.strides.begin() + static_cast<long>(indexed.place));
-    place.along = type.strides[d];
-    place.size = type.shape[d];
-    place.wraps = true;
-    places.push_back(std::move(place));
-    inputs.push_back(index);
-  }
-  return places;
-}
-
-/// The one index of `index_select`, `gather` and `embedding`.
-TextIndex placeAlong(const Value *index, std::vector<Expr> strides, const TensorType &type,
-                     size_t dim) {
-  return {{index->type().dtype, std::move(strides), 0}, type.strides[dim], type.shape[dim], false};
-}
-
-void describeEmbedding(GatherSpec &spec, const OperatorCall &call, size_t rank,
-                       std::vector<Value *> &inputs) {
-  Value *index = call.value("indices");
-  const TensorType &weight = call.tensor("weight");
-  std::vector<Expr> strides = index->type().strides;
-  strides.resize(rank, Expr(0));
-  spec.places = {placeAlong(index, std::move(strides), weight, 0)};
-  spec.table.strides.assign(rank, Expr(0));
-  spec.table.strides.back() = weight.strides[1];
-  inputs = {index, call.value("weight")};
-}
-
-void describeAlong(GatherSpec &spec, const OperatorCall &call, size_t rank,
-                   std::vector<Value *> &inputs) {
-  Value *index = call.value("index");
-  const TensorType &self = call.tensor("self");
-  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
-  std::vector<Expr> strides = index->type().strides;
-  if (call.op.schema.name == "index_select") {
-    strides.assign(rank, Expr(0));
-    if (rank)
-      strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
-  }
-  spec.table.strides = self.strides;
-  if (rank) {
-    spec.table.strides[dim] = 0;
-    spec.places = {placeAlong(index, std::move(strides), self, dim)};
-  } else {
-    // Without dims there is one element.
-    spec.places = {{{index->type().dtype, {}, 0}, 1, 1, false}};
-  }
-  inputs = {index, call.value("self")};
-}
-
-void describeIndex(GatherSpec &spec, const OperatorCall &call, std::vector<Value *> &inputs) {
-  const TensorType &self = call.tensor("self");
-  IndexedDims indexed = indexedDims(call);
-  spec.places = placesOf(call, indexed, self, spec.shape, inputs);
-  spec.table.strides = keptStrides(self, indexed, spec.shape.size());
-  inputs.push_back(call.value("self"));
-}
 
 /// Moves dim `from` to the end.
 void moveLast(std::vector<Expr> &list, size_t from) {
@@ -122,28 +38,16 @@ void orderDims(ScatterSpec &spec, size_t first, size_t count) {
 } // namespace
 
 void lowerGather(LaunchEmitter &emitter, Node &node, bool forCpu) {
-  auto call = callOf(node, emitter.registry, emitter.program.symbols);
-  const std::string &name = call->op.schema.name;
   const TensorType type = node.result()->type();
-  GatherSpec spec;
-  spec.operation = node.target();
-  spec.where = node.location;
-  spec.forCpu = forCpu;
-  spec.name = emitter.kernelName({&node}, "gather");
-  spec.shape = type.shape;
-  spec.output = {type.dtype, type.strides, 0};
-  spec.table.dtype = type.dtype;
   std::vector<Value *> inputs;
-  if (name == "embedding")
-    describeEmbedding(spec, *call, type.rank(), inputs);
-  else if (name == "index_select" || name == "gather")
-    describeAlong(spec, *call, type.rank(), inputs);
-  else if (name == "index")
-    describeIndex(spec, *call, inputs);
-  else
+  std::optional<GatherSpec> spec =
+      gatherOf(node, emitter.registry, emitter.program.symbols, inputs);
+  if (!spec)
     emitter.refuse(node, "has no gather kernel");
+  spec->forCpu = forCpu;
+  spec->name = emitter.kernelName({&node}, "gather");
   emitter.program.main.setInsertionPoint(&node);
-  KernelText text = writeGather(std::move(spec), emitter.program.symbols);
+  KernelText text = writeGather(std::move(*spec), emitter.program.symbols);
   emitter.replace(
       node, emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location));
 }

@@ -74,7 +74,13 @@ void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
   }
   for (size_t r = 0; r < node.resultCount(); ++r)
     spec.outputs.push_back({node.result(r)->type().dtype, strides[r], 0});
-  if (node.resultCount() == 2) {
+  bool runs = name == "cummax" || name == "cummin";
+  if (runs) {
+    spec.kind = name == "cummax" ? LineKind::Largest : LineKind::Smallest;
+    spec.compute = from.dtype == DataType::Bool ? DataType::Int32 : opMathType(from.dtype);
+    if (node.result(1)->users().empty())
+      spec.outputs.pop_back();
+  } else if (node.resultCount() == 2) {
     spec.kind = LineKind::Sort;
     // Without dims the one value is the result, even for k = 0.
     spec.places = name == "topk" && from.rank() ? call->integer("k") : spec.shape.back();
@@ -89,13 +95,16 @@ void lowerLine(LaunchEmitter &emitter, Node &node, bool forCpu) {
   spec.where = node.location;
   emitter.program.main.setInsertionPoint(&node);
   bool sorts = spec.kind == LineKind::Sort;
-  KernelSequence sequence = sorts ? writeSort(std::move(spec), symbols, forCpu)
-                                  : writeScan(std::move(spec), symbols, forCpu);
   std::vector<Value *> results;
-  for (size_t r = 0; r < node.resultCount(); ++r)
+  for (size_t r = 0; r < spec.outputs.size(); ++r)
     results.push_back(emitter.emptyLike(node.result(r)->type()));
-  emitter.replaceAll(node,
-                     emitSequence(emitter, std::move(sequence), {self}, results, node.location));
+  KernelSequence sequence = runs    ? writeRunningExtremes(std::move(spec), symbols, forCpu)
+                            : sorts ? writeSort(std::move(spec), symbols, forCpu)
+                                    : writeScan(std::move(spec), symbols, forCpu);
+  std::vector<Value *> made =
+      emitSequence(emitter, std::move(sequence), {self}, results, node.location);
+  made.resize(node.resultCount(), made[0]); // of a result that nobody reads
+  emitter.replaceAll(node, made);
 }
 
 } // namespace pellucid::passes

@@ -4,6 +4,7 @@
 #include "graph/ControlFlow.h"
 #include "graph/FakeRules.h"
 #include "graph/HostSteps.h"
+#include "passes/graph/FetchedElements.h"
 #include "passes/graph/GroupParameters.h"
 #include "passes/graph/LaunchEmitter.h"
 #include "passes/graph/LowerProducts.h"
@@ -79,7 +80,7 @@ private:
     case Operator::Kind::Gather:
       if (!forCpu && takesTwice(node))
         return lowerGroup(node, {&node});
-      if (forCpu && lowerRuns(emitter, node))
+      if (forCpu ? lowerRuns(emitter, node) : lowerComputedFetch(node))
         return;
       if (!lowerPickedRow(emitter, node, forCpu))
         lowerGather(emitter, node, forCpu);
@@ -107,6 +108,18 @@ private:
     return source->users().size() == 1 && isTake(*source->producer(), registry);
   }
 
+  /// A gather at places that are computed for it alone.
+  bool lowerComputedFetch(Node &node) {
+    if (!isFetch(node, registry))
+      return false;
+    std::vector<Node *> nodes = collectProducers(node, true, node.result()->type().shape, registry,
+                                                 &program.symbols, true);
+    if (!computesAnIndex(nodes, registry, program.symbols))
+      return false;
+    lowerGroup(node, std::move(nodes));
+    return true;
+  }
+
   PointwiseGroup groupOf(const std::vector<Node *> &nodes) {
     PointwiseGroup group;
     group.divisionFails = forCpu;
@@ -126,7 +139,7 @@ private:
       return;
     // A processor copies parts faster than it asks of each element which one it belongs to.
     lowerGroup(node, collectProducers(node, true, type.shape, registry,
-                                      forCpu ? nullptr : &program.symbols));
+                                      forCpu ? nullptr : &program.symbols, !forCpu));
   }
 
   /// One kernel for `nodes`, the last of which is `node`: pointwise ones and joins.
@@ -138,7 +151,7 @@ private:
     if (!forCpu)
       group.weights = &emitter.weights;
     std::vector<Node *> parameters;
-    if (!forCpu)
+    if (!forCpu && !computesAnIndex(nodes, registry, program.symbols))
       parameters = addParameters(group, nodes, type.shape, registry, program.symbols);
     addNodes(group, nodes, registry, program.symbols);
     nodes.insert(nodes.begin(), parameters.begin(), parameters.end());

@@ -3,6 +3,7 @@
 
 #include "graph/FakeRules.h"
 #include "passes/graph/ArrangedWeights.h"
+#include "passes/graph/FetchedElements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -290,51 +291,138 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
   }
 }
 
-std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::vector<Expr> &shape,
-                                     const OperatorRegistry &registry, const SymbolTable *joins) {
-  std::vector<Node *> found{&root}, queue{&root};
-  std::unordered_set<const Node *> members{&root};
-  auto fits = [&](Node *producer) {
-    bool isJoined = joins && (isJoin(*producer, registry, *joins) || isTake(*producer, registry));
-    if (members.count(producer) || (!isPointwise(*producer, registry) && !isJoined))
+namespace {
+
+/// collectProducers() with what it may take along.
+class ProducerSearch {
+public:
+  ProducerSearch(Node &r, bool include, const std::vector<Expr> &s, const OperatorRegistry &table,
+                 const SymbolTable *j, bool f, bool again)
+      : root(r), includeRoot(include), shape(s), registry(table), joins(j), fetches(f),
+        repeats(again) {}
+
+  std::vector<Node *> run() {
+    const size_t most = repeats ? maximumRepeated : maximumGroup;
+    take(root);
+    while (!queue.empty() && found.size() < most) {
+      std::pop_heap(queue.begin(), queue.end(), later);
+      Node *node = queue.back();
+      queue.pop_back();
+      if (fetches && isFetch(*node, registry)) {
+        takeIndex(*node);
+        continue;
+      }
+      // A join's parts have another shape; addJoin() looks for what makes them.
+      if (node != &root && !isPointwise(*node, registry))
+        continue;
+      node->forEachOperand([&](Value *value) {
+        if (value->isTensor() && fits(*value->producer()))
+          take(*value->producer());
+      });
+    }
+    std::sort(found.begin(), found.end(), [](Node *a, Node *b) { return a->isBefore(b); });
+    if (!includeRoot)
+      found.erase(std::find(found.begin(), found.end(), &root));
+    return std::move(found);
+  }
+
+private:
+  /// Latest first: by the time a producer is looked at, those of its users that belong to the group
+  /// are in it.
+  static bool later(const Node *a, const Node *b) { return a->isBefore(b); }
+  void take(Node &node) {
+    members.insert(&node);
+    found.push_back(&node);
+    queue.push_back(&node);
+    std::push_heap(queue.begin(), queue.end(), later);
+  }
+
+  /// What computes an index, and what repeats it for the elements that share it.
+  void takeIndex(Node &fetch) {
+    Value *index = computedIndex(fetch, registry, *joins);
+    if (!index)
+      return;
+    Node *expand = nullptr;
+    fetch.forEachOperand([&](Value *value) {
+      Node *producer = value->producer();
+      if (value != index && producer->isCall() && producer->calls("aten.expand.default") &&
+          producer->arg(0).value() == index)
+        expand = producer;
+    });
+    if (expand && (!isOfMembers(*expand) || !members.insert(expand).second))
+      return;
+    if (fits(*index->producer())) {
+      if (expand)
+        found.push_back(expand);
+      take(*index->producer());
+    } else if (expand) {
+      members.erase(expand);
+    }
+  }
+  bool isOfMembers(const Node &node) const {
+    const auto &users = node.result()->users();
+    return std::all_of(users.begin(), users.end(),
+                       [&](const Node *user) { return members.count(user) != 0; });
+  }
+
+  bool fits(Node &producer) const {
+    bool isJoined = joins && (isJoin(producer, registry, *joins) || isTake(producer, registry) ||
+                              (fetches && isFetch(producer, registry)));
+    bool computes = isPointwise(producer, registry);
+    if (members.count(&producer) || (!computes && !isJoined))
       return false;
-    bool index = holdsIndex(*producer, registry);
+    bool index = holdsIndex(producer, registry);
     if (index && !includeRoot)
       return false;
     // One value is the same in every shape that it is broadcast to.
-    if (producer->result()->type().shape != shape && (index || !isFilled(*producer, registry)))
+    const TensorType &type = producer.result()->type();
+    if (type.shape != shape &&
+        (index || !(isFilled(producer, registry) || (repeats && computes && broadcasts(type)))))
       return false;
-    // What a take reads, or where, lies in memory.
-    for (const Node *user : producer->result()->users())
+    // What a take reads, or where, lies in memory, and so does what a fetch reads.
+    for (const Node *user : producer.result()->users()) {
       if (!members.count(user) || (joins && user != &root && isTake(*user, registry)))
         return false;
+      if (fetches && isFetch(*user, registry) &&
+          (computedIndex(*user, registry, *joins) != producer.result() ||
+           user->arg(0).value() == producer.result()))
+        return false;
+    }
     return true;
-  };
-  // Latest first: by the time a producer is looked at, those of its users that belong to the group
-  // are in it.
-  auto later = [](const Node *a, const Node *b) { return a->isBefore(b); };
-  while (!queue.empty() && found.size() < maximumGroup) {
-    std::pop_heap(queue.begin(), queue.end(), later);
-    Node *node = queue.back();
-    queue.pop_back();
-    // A join's parts have another shape; addJoin() looks for what makes them.
-    if (node != &root && !isPointwise(*node, registry))
-      continue;
-    node->forEachOperand([&](Value *value) {
-      Node *producer = value->producer();
-      if (value->isTensor() && fits(producer)) {
-        members.insert(producer);
-        found.push_back(producer);
-        queue.push_back(producer);
-        std::push_heap(queue.begin(), queue.end(), later);
-      }
-    });
   }
-  std::sort(found.begin(), found.end(),
-            [](const Node *a, const Node *b) { return a->isBefore(b); });
-  if (!includeRoot)
-    found.erase(std::find(found.begin(), found.end(), &root));
-  return found;
+  bool broadcasts(const TensorType &type) const {
+    if (type.rank() > shape.size())
+      return false;
+    size_t missing = shape.size() - type.rank();
+    for (size_t d = 0; d < type.rank(); ++d)
+      if (type.shape[d].constant() != 1 && !(type.shape[d] == shape[missing + d]))
+        return false;
+    return true;
+  }
+
+  static constexpr size_t maximumRepeated = 192;
+  Node &root;
+  bool includeRoot;
+  const std::vector<Expr> &shape;
+  const OperatorRegistry &registry;
+  const SymbolTable *joins;
+  bool fetches, repeats;
+  std::vector<Node *> found, queue;
+  std::unordered_set<const Node *> members;
+};
+
+} // namespace
+
+std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::vector<Expr> &shape,
+                                     const OperatorRegistry &registry, const SymbolTable *joins,
+                                     bool fetches) {
+  auto found = [&](bool repeats) {
+    return ProducerSearch(root, includeRoot, shape, registry, joins, fetches, repeats).run();
+  };
+  if (fetches)
+    if (std::vector<Node *> wide = found(true); computesAnIndex(wide, registry, *joins))
+      return wide;
+  return found(false);
 }
 
 bool isJoin(const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols,
@@ -473,6 +561,12 @@ void addNodes(PointwiseGroup &group, std::vector<Node *> &nodes, const OperatorR
       addToGroup(group, *member, registry, symbols);
       continue;
     }
+    if (member->calls("aten.expand.default"))
+      continue;
+    if (isFetch(*member, registry)) {
+      addFetch(group, *member, registry, symbols);
+      continue;
+    }
     std::vector<Node *> parts = isTake(*member, registry)
                                     ? addTake(group, *member, registry, symbols)
                                     : addJoin(group, *member, registry, symbols);
@@ -486,6 +580,10 @@ std::vector<TextOperand> operandsOf(const PointwiseGroup &group, const std::vect
   std::vector<TextOperand> operands;
   for (size_t i = 0; i < group.inputs.size(); ++i) {
     const TensorType &type = group.inputs[i]->type();
+    if (auto own = group.laid.find(i); own != group.laid.end()) {
+      operands.push_back({type.dtype, own->second, 0});
+      continue;
+    }
     if (auto line = group.along.find(i); line != group.along.end()) {
       TextOperand operand{type.dtype, std::vector<Expr>(shape.size(), Expr(0)), 0};
       operand.strides[line->second] = type.strides[0];

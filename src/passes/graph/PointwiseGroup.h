@@ -22,6 +22,8 @@ struct PointwiseGroup {
   /// says so.
   std::map<size_t, std::vector<PointwiseSpec::Taken>> taken;
   std::map<size_t, size_t> along;
+  /// Inputs with strides of their own over the group's dims: what fetches read, and where.
+  std::map<size_t, std::vector<symbolic::Expr>> laid;
   std::vector<TextScalar> scalars;
   std::vector<TextStatement> body;
   std::map<const graph::Value *, std::string> names;
@@ -70,11 +72,13 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
 /// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
 /// shape or one value only, in order. `root` itself need not be pointwise; it is left out then,
 /// with all that is filled with its index, and `shape` says which producers fit. With `joins`, its
-/// symbols say which `cat`s are producers too.
+/// symbols say which `cat`s are producers too. With `fetches`, so are gathers, and what computes their
+/// indices, in a smaller shape too, which is computed for each element then (FetchedElements.h).
 std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
                                             const std::vector<graph::Expr> &shape,
                                             const graph::OperatorRegistry &registry,
-                                            const graph::SymbolTable *joins = nullptr);
+                                            const graph::SymbolTable *joins = nullptr,
+                                            bool fetches = false);
 
 /// The group's inputs as operands of a loop nest over `shape`.
 std::vector<TextOperand> operandsOf(const PointwiseGroup &group,

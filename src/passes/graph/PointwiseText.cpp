@@ -98,6 +98,43 @@ void nameWindows(KernelWriter &writer, const PointwiseSpec &spec,
   }
 }
 
+bool isFetched(const PointwiseSpec &spec, size_t input) {
+  return std::any_of(spec.body.begin(), spec.body.end(), [&](const TextStatement &statement) {
+    return statement.fetch && statement.fetch->table == input;
+  });
+}
+
+/// `name = …` for an element of each lane of a tile of `shape`, where `mask` is.
+void writeFetch(KernelWriter &writer, const PointwiseSpec &spec, const TextStatement &statement,
+                const std::vector<std::string> &indices, const std::string &shape) {
+  const TextFetch &fetch = *statement.fetch;
+  std::string address = writer.address(spec.inputs[fetch.table], indices), mask = "mask";
+  for (size_t k = 0; k < fetch.places.size(); ++k) {
+    const TextFetch::Place &place = fetch.places[k];
+    std::string at = statement.name + "_at" + std::to_string(k), size = writer.scalar(place.size),
+                inside = "(" + at + " >= 0) & (" + at + " < " + size + ")";
+    writer.line(at + " = " + place.index + ".to(tl.int64)");
+    if (place.wraps)
+      writer.line(at + " = tl.where(" + at + " < 0, " + at + " + " + size + ", " + at + ")");
+    writer.check("(" + inside + ") | (mask == 0)", statement.failure, statement.where);
+    address += " + " + at + " * " + writer.scalar(place.along);
+    mask += " & " + inside;
+  }
+  size_t pointer = spec.pointers.empty() ? fetch.table : spec.pointers[fetch.table];
+  writer.line(statement.name + " = tl.load(p" + std::to_string(pointer) + " + tl.broadcast_to(" +
+              address + ", " + shape + "), mask=" + mask + ", other=0)");
+}
+
+void writeBody(KernelWriter &writer, const PointwiseSpec &spec,
+               const std::vector<std::string> &indices, const std::string &shape) {
+  writer.body(spec.scalars, {});
+  for (const TextStatement &statement : spec.body)
+    if (statement.fetch)
+      writeFetch(writer, spec, statement, indices, shape);
+    else
+      writer.body({}, {statement});
+}
+
 /// An address for every element of the tile, also where the operand stands still along a side of
 /// it.
 std::string ofTile(const std::string &address, const TextOperand &operand,
@@ -143,13 +180,15 @@ public:
     indices.push_back("col");
     nameWindows(writer, spec, indices);
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      if (isFetched(spec, i))
+        continue;
       bool tile = anyStrideAlong(spec.inputs[i], outer);
       std::string mask = inWindow(writer, spec, spec.inputs[i], indices, tile ? "mask" : "");
       writer.line("in" + std::to_string(i) + " = " + loadText(writer, spec, i, indices, mask));
     }
     if (spec.usesIndex)
       writer.line("i = " + line + "col");
-    writer.body(spec.scalars, spec.body);
+    writeBody(writer, spec, indices, "[BLOCK]");
     for (size_t i = 0; i < outputs.size(); ++i) {
       // A value made of broadcast scalars only must still fill the tile.
       std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
@@ -208,6 +247,8 @@ public:
     indices.push_back("col[None, :]");
     nameWindows(writer, spec, indices);
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      if (isFetched(spec, i))
+        continue;
       const TextOperand &operand = spec.inputs[i];
       bool along = operand.strides[outer].constant() != 0, moves = false;
       for (size_t d = 0; d < outer; ++d)
@@ -219,8 +260,8 @@ public:
     }
     if (spec.usesIndex)
       writer.line("i = line[:, None] * " + writer.scalar(spec.shape[outer]) + " + col[None, :]");
-    writer.body(spec.scalars, spec.body);
     const std::string shape = "[" + height + ", " + width + "]";
+    writeBody(writer, spec, indices, shape);
     for (size_t i = 0; i < spec.outputs.size(); ++i) {
       const std::vector<Expr> &strides = spec.outputs[i].strides;
       std::string place = writer.address(spec.outputs[i], indices);
@@ -363,7 +404,9 @@ KernelText writePointwise(PointwiseSpec spec, const SymbolTable &symbols) {
     giveDim(spec);
   constexpr int64_t fewColumns = 8;
   bool byLines = spec.turnsByLines && symbols.range(spec.shape.back()).max <= fewColumns;
-  bool isSquare = spec.taken.empty() && !byLines;
+  bool fetches = std::any_of(spec.body.begin(), spec.body.end(),
+                             [](const TextStatement &statement) { return statement.fetch; });
+  bool isSquare = spec.taken.empty() && !fetches && !byLines;
   if (std::optional<size_t> across = isSquare ? crossedDim(spec) : std::nullopt)
     return TransposingWriter(spec, *across, symbols).write();
   // A program for each short line would leave most of a device's lanes idle.

@@ -279,6 +279,31 @@ Results running(const Call &call, bool sum) {
   return {result};
 }
 
+/// The largest or smallest of each line so far and where it last stood; NaN above all.
+Results runningExtreme(const Call &call, bool largest) {
+  Tensor self = call.tensor("self");
+  Tensor values(self.dtype, self.shape), places(DataType::Int64, self.shape);
+  if (self.rank() == 0)
+    return {self.copy(), places};
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  forEachLine(self, dim, [&](std::vector<int64_t> &at) {
+    std::vector<int64_t> best = at;
+    best[dim] = 0;
+    for (at[dim] = 0; at[dim] < self.shape[dim]; ++at[dim]) {
+      bool wins = isFloat(self.dtype) ? std::isnan(self.real(at)) ||
+                                            (largest ? self.real(at) >= self.real(best)
+                                                     : self.real(at) <= self.real(best))
+                  : largest           ? self.integer(at) >= self.integer(best)
+                                      : self.integer(at) <= self.integer(best);
+      if (wins)
+        best[dim] = at[dim];
+      move(self, best, values, at, false);
+      places.setInteger(at, best[dim]);
+    }
+  });
+  return {values, places};
+}
+
 /// The first elements in order, stable, NaN the largest, and where they stood: `shape` says how
 /// many.
 Results sorted(const Call &call, const char *descending, const std::vector<int64_t> &shape) {
@@ -358,6 +383,8 @@ void addScatters(Table &table) {
 void addLines(Table &table) {
   table["aten.cumsum"] = [](const Call &call) { return running(call, true); };
   table["aten.cumprod"] = [](const Call &call) { return running(call, false); };
+  table["aten.cummax"] = [](const Call &call) { return runningExtreme(call, true); };
+  table["aten.cummin"] = [](const Call &call) { return runningExtreme(call, false); };
   table["aten.sort"] = [](const Call &call) {
     return sorted(call, "descending", call.resultShape());
   };

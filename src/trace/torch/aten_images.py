@@ -167,18 +167,32 @@ def _bordered(at, size, padding_mode, align_corners):
     return torch.clamp(torch.where(at == at, at, 0.0), 0, size - 1)
 
 
+def _whole_place(place, size):
+    """Whether the place is inside, and the whole number that it is, 0 outside."""
+    within = (place >= 0) & (place <= size - 1)
+    return within, torch.where(within, place, 0.0).to(torch.int32)
+
+
 def _sampled(flat, places, sizes, lead):
-    """The elements at whole places, 0 outside."""
+    """The elements at _whole_place()s, which have a dim of one where the channels are; 0 outside."""
     inside, index = None, None
-    for place, size in zip(places, sizes):
-        within = (place >= 0) & (place <= size - 1)
+    wide = not all(_is_known(size) for size in sizes) or F._product(sizes) >= 2**31
+    for (within, whole), size in zip(places, sizes):
         inside = within if inside is None else inside & within
-        whole = torch.where(within, place, 0.0).to(torch.int64)
+        whole = whole.to(torch.int64) if wide else whole
         index = whole if index is None else index * size + whole
     n, c = flat.shape[0], flat.shape[1]
-    index = index.reshape(n, 1, -1)
-    taken = torch.gather(flat, 2, index.expand(n, c, index.shape[2])).reshape([n, c] + lead)
-    return torch.where(inside.unsqueeze(1), taken, 0.0)
+    index = index.to(torch.int64)
+    if flat.requires_grad:
+        # The gradient adds up where the elements lie, each once.
+        index = index.reshape(n, 1, -1)
+        taken = torch.gather(flat, 2, index.expand(n, c, index.shape[2])).reshape([n, c] + lead)
+    else:
+        # A gather in the shape of the result is computed with what is in front of it and behind.
+        rows = flat.reshape([n, c] + [1] * (len(lead) - 1) + [flat.shape[2]])
+        taken = torch.gather(rows.expand([n, c] + lead[:-1] + [flat.shape[2]]), -1, index.expand([n, c] + lead))
+        taken = taken.float() if taken.dtype in (torch.float16, torch.bfloat16) else taken
+    return torch.where(inside, taken, 0.0)
 
 
 def _grid_sampled(input, grid, interpolation_mode, padding_mode, align_corners):
@@ -187,11 +201,15 @@ def _grid_sampled(input, grid, interpolation_mode, padding_mode, align_corners):
         raise RuntimeError(f"grid_sampler(): expected grid to have size {rank} in last dimension, but got grid with sizes {list(grid.shape)}")
     kept = input.dtype
     if kept in (torch.float16, torch.bfloat16):
-        input, grid = input.float(), grid.float()
+        # Elements are widened where they are taken, or once, where gradients add up in them.
+        input, grid = input.float() if input.requires_grad else input, grid.float()
     flat = input.reshape(input.shape[0], input.shape[1], -1)
     sizes, lead = list(input.shape[2:]), list(grid.shape[1:-1])
     # The grid's last dim counts from the innermost.
-    places = [_unnormalized(grid[..., rank - 1 - d], sizes[d], align_corners) for d in range(rank)]
+    places = [_unnormalized(grid[..., rank - 1 - d].unsqueeze(1), sizes[d], align_corners) for d in range(rank)]
+
+    def whole(spots):
+        return [_whole_place(spot, size) for spot, size in zip(spots, sizes)]
 
     def at(spots):
         return _sampled(flat, spots, sizes, lead)
@@ -200,15 +218,16 @@ def _grid_sampled(input, grid, interpolation_mode, padding_mode, align_corners):
         return [_bordered(spot, size, padding_mode, align_corners) for spot, size in zip(spots, sizes)]
 
     if interpolation_mode == 1:
-        return at([torch.round(place) for place in bordered(places)]).to(kept)
+        return at(whole([torch.round(place) for place in bordered(places)])).to(kept)
     if interpolation_mode == 0:
         places = bordered(places)
         lows = [torch.floor(place) for place in places]
-        shares = [(place - low).unsqueeze(1) for place, low in zip(places, lows)]
+        shares = [place - low for place, low in zip(places, lows)]
+        corners = [whole(lows), whole([low + 1 for low in lows])]
         total = None
         for corner in range(2**rank):
             ups = [(corner >> (rank - 1 - d)) & 1 for d in range(rank)]
-            part = at([low + 1 if up else low for low, up in zip(lows, ups)])
+            part = at([corners[up][d] for d, up in enumerate(ups)])
             for share, up in zip(shares, ups):
                 part = part * (share if up else 1.0 - share)
             total = part if total is None else total + part
@@ -216,12 +235,13 @@ def _grid_sampled(input, grid, interpolation_mode, padding_mode, align_corners):
     if rank != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     lows = [torch.floor(place) for place in places]
-    weights = [_cubic_weights((place - low).unsqueeze(1), -0.75) for place, low in zip(places, lows)]
+    weights = [_cubic_weights(place - low, -0.75) for place, low in zip(places, lows)]
+    spots = [whole(bordered([low + (i - 1) for low in lows])) for i in range(4)]
     total = None
     for i in range(4):
         line = None
         for j in range(4):
-            part = at(bordered([lows[0] + (i - 1), lows[1] + (j - 1)])) * weights[1][j]
+            part = at([spots[i][0], spots[j][1]]) * weights[1][j]
             line = part if line is None else line + part
         total = line * weights[0][i] if total is None else total + line * weights[0][i]
     return total.to(kept)

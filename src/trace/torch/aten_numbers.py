@@ -272,44 +272,6 @@ def _logcumsumexp(self, dim):
     return (torch.log(torch.cumsum(torch.exp(wide - top), dim)) + top).to(self.dtype)
 
 
-def _running_extreme(input, dim, largest):
-    """For each element the best so far and its last place, NaN above all, by doubling steps."""
-    if input.dim() == 0:
-        return input.clone(), torch.zeros([], dtype=torch.int64)
-    dim = F._wrapped(dim, input.dim())
-    size = input.shape[dim]
-    shape = [-1 if d == dim else 1 for d in range(input.dim())]
-    values, places = input, torch.arange(size).reshape(shape).expand(input.shape)
-
-    def better(earlier, later):
-        wins = later[0] >= earlier[0] if largest else later[0] <= earlier[0]
-        if input.is_floating_point():
-            wins = torch.isnan(later[0]) | (wins & torch.logical_not(torch.isnan(earlier[0])))
-        return torch.where(wins, later[0], earlier[0]), torch.where(wins, later[1], earlier[1])
-
-    if not _is_known(size):
-        return tuple(torch._higher_order_ops.associative_scan(better, (values, places.contiguous()), dim))
-    step = 1
-    while step < size:
-        head, tail = values.narrow(dim, 0, size - step), values.narrow(dim, step, size - step)
-        earlier, later = places.narrow(dim, 0, size - step), places.narrow(dim, step, size - step)
-        value, place = better((head, earlier), (tail, later))
-        values = torch.cat([values.narrow(dim, 0, step), value], dim)
-        places = torch.cat([places.narrow(dim, 0, step), place], dim)
-        step = step * 2
-    return values.clone(), places.clone()
-
-
-@_aten("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")
-def _cummax(self, dim):
-    return _running_extreme(self, dim, True)
-
-
-@_aten("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)")
-def _cummin(self, dim):
-    return _running_extreme(self, dim, False)
-
-
 def _trapezoids(y, x, dx, dim):
     """The areas between neighbours."""
     size = y.shape[dim]

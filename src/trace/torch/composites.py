@@ -616,10 +616,22 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     return torch.zeros_like(logits).scatter(dim, index, 1.0) - soft + soft
 
 
+def _multiplies_distances(x1, x2, p, compute_mode):
+    """Whether PyTorch takes distances from a product, which is less exact. Gradients are those of the differences."""
+    if p != 2 or x1.requires_grad or x2.requires_grad or x1.dtype not in (torch.float32, torch.float64):
+        return False
+    if compute_mode in ("use_mm_for_euclid_dist", 1):
+        return True
+    many = [isinstance(n, int) and n > 25 for n in (x1.shape[-2], x2.shape[-2])]
+    return compute_mode in ("use_mm_for_euclid_dist_if_necessary", 0, None) and any(many)
+
+
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """Never by a product of matrices, which is less exact."""
     if compute_mode not in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", 0, 1, 2, None):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    if _multiplies_distances(x1, x2, p, compute_mode):
+        squares = (x1 * x1).sum(-1, True) + (x2 * x2).sum(-1).unsqueeze(-2)
+        return (squares - 2.0 * torch.matmul(x1, x2.transpose(-1, -2))).clamp(min=0.0).sqrt()
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 

@@ -286,6 +286,7 @@ def _of_scatter_reduce(grad, self, dim, index, src, reduce, include_self, result
 
 _moves("max.dim", "min.dim", node=None, self=lambda grad, self_sizes, dim, keepdim, result1: _of_chosen(grad, self_sizes, dim, keepdim, result1))
 _moves("sort.default", "sort.stable", node="SortBackward0", self=lambda grad, self_sizes, dim, result1: _of_chosen(grad, self_sizes, dim, True, result1))
+_moves("cummax.default", "cummin.default", node=None, self=lambda grad, self_sizes, dim, result1: _of_chosen(grad, self_sizes, dim, True, result1))
 _moves("topk.default", self=lambda grad, self_sizes, dim, result1: _of_chosen(grad, self_sizes, dim, True, result1))
 
 
