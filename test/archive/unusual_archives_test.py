@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Archives with everything that the format has (unusual_models.py, unusual_values.py), exported strict and not, in both dialects, as the PyTorch that is here writes
-them: each call's results are PyTorch's, over calls too where the model keeps something. An input that changes is compared only where it is returned.
+them: each call's results are PyTorch's, over calls too where the model keeps something, and so is every input after it, changed or not.
 
     unusual_archives_test.py PROGRAM [NAME…]
 
@@ -68,15 +68,22 @@ def check(folder, program, calls, expected, refused, numbers):
     pellucid("compile", folder / "model.pt2", "-o", package, "--target", "cpu:x86-64-v3", "--verify-each")
     shown = json.loads(pellucid("inspect", package, "--json"))
     names = [i["name"] for i in shown["inputs"]]
+    changed = [i["name"] for i in shown["inputs"] if i["mutated"]]
     for number, ((args, kwargs), (results, after)) in enumerate(zip(calls, expected, strict=True)):
         values = tensors(in_order(program, args, kwargs), numbers)
         assert len(values) == len(names), f"inputs {names} for {len(values)} tensors"
         words = words_of(folder, package, ("--state", state) if shown.get("state") else (), names, values)
+        words += ["--changed", folder] if changed else []
         for i in range(len(results)):
             words += ["--output", folder / f"out{i}.npy"]
         pellucid(*words)
         for i, want in enumerate(results):
             close(f"call {number}, result {i}", np.load(folder / f"out{i}.npy"), want)
+        for name, before, value in zip(names, values, tensors(in_order(program, *after), numbers), strict=True):
+            if name in changed:
+                close(f"call {number}, input '{name}' after it", np.load(folder / f"{name}.npy"), value)
+            else:
+                close(f"call {number}, input '{name}', which the package does not change", array(before), value)
     for number, (args, kwargs, text) in enumerate(refused):
         done = subprocess.run([sys.argv[1], *map(str, words_of(folder, package, (), names, tensors(in_order(program, args, kwargs))))], capture_output=True, text=True)
         assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1, f"refused call {number} ends with {done.returncode}: {done.stderr}"
@@ -119,7 +126,7 @@ def references(name):
         for args, kwargs in calls:
             args, kwargs = cloned((args, kwargs))
             results = model.eval()(*args, **kwargs)
-            expected.append((tensors(cloned(sized(results))), tensors((args, kwargs))))
+            expected.append((tensors(cloned(sized(results))), cloned((args, kwargs))))
     return expected
 
 

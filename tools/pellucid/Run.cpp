@@ -110,15 +110,30 @@ private:
   bool loaded = false;
 };
 
+bool writesInputs(const PackageFile &package) {
+  const nlohmann::json &inputs = package.description().at("inputs");
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const nlohmann::json &input) { return input.value("mutated", false); });
+}
+
+/// The folder for the inputs that calls write to, of which there must be one.
+void checkChangedFolder(const PackageFile &package, const std::string &folder) {
+  if (folder.empty())
+    return;
+  if (!writesInputs(package))
+    throw DiagnosticError(SourceLocation("--changed " + folder),
+                          "the package's calls change none of their inputs");
+  if (!std::filesystem::is_directory(folder))
+    throw DiagnosticError(SourceLocation("--changed " + folder),
+                          "is not a folder; each input that the call changes becomes NAME.npy "
+                          "there");
+}
+
 /// For a package without state, whose written inputs may lie in a folder.
 void checkStateFolder(const PackageFile &package, const std::string &state) {
   if (state.empty())
     return;
-  const nlohmann::json &inputs = package.description().at("inputs");
-  bool writes = std::any_of(inputs.begin(), inputs.end(), [](const nlohmann::json &input) {
-    return input.value("mutated", false);
-  });
-  if (!writes)
+  if (!writesInputs(package))
     throw DiagnosticError(SourceLocation("--state " + state),
                           "the package has no state: its calls change nothing");
   if (!std::filesystem::is_directory(state))
@@ -141,7 +156,7 @@ int runRun(Words words) {
   VerbLine line("run", "Runs a package on .npy files.",
                 "pellucid run model.plc --input x=@examples/x.npy --output y.npy",
                 "model.plc is what the example of 'pellucid compile --help' writes.");
-  std::string path, target, state, guard;
+  std::string path, target, state, changed, guard;
   std::vector<std::string> inputs, outputs;
   int threads = 0;
   double timeout = 0;
@@ -161,6 +176,8 @@ int runRun(Words words) {
            "the package's state: read where the file is there, else begun anew, and written after "
            "the call; of a package made with --state-as-inputs a folder with NAME.npy of each")
       .valueText("FILE.safetensors");
+  line.add("--changed", changed, "writes each input that the call changes as NAME.npy there")
+      .valueText("DIR");
   line.add("--threads", threads, "most threads that work on the call (0: all)")
       .valueText("N")
       .range(0, 1 << 20);
@@ -204,6 +221,7 @@ int runRun(Words words) {
     held.emplace(package, std::exchange(state, ""));
   else
     checkStateFolder(package, state);
+  checkChangedFolder(package, changed);
   std::vector<Array> arrays = readInputs(package, inputs, state);
   size_t results = package.description().at("outputs").size();
   if (outputs.size() > results)
@@ -236,10 +254,11 @@ int runRun(Words words) {
   std::vector<ArrayToWrite> written;
   for (size_t i = 0; i < outputs.size(); ++i)
     written.push_back({&out[i], outputs[i]});
-  for (size_t i = 0; !state.empty() && i < arrays.size(); ++i)
-    if (const nlohmann::json &input = package.description().at("inputs")[i];
-        input.value("mutated", false))
-      written.push_back({&arrays[i], stateFile(state, input.at("name"))});
+  for (const std::string &folder : {state, changed})
+    for (size_t i = 0; !folder.empty() && i < arrays.size(); ++i)
+      if (const nlohmann::json &input = package.description().at("inputs")[i];
+          input.value("mutated", false))
+        written.push_back({&arrays[i], stateFile(folder, input.at("name"))});
   writeArrays(written);
   if (held)
     held->save();
