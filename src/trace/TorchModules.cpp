@@ -5,6 +5,7 @@
 #include "trace/Gradients.h"
 #include "trace/HostDraws.h"
 #include "trace/MemoryFormats.h"
+#include "trace/ModulePlaces.h"
 #include "trace/ModuleWalk.h"
 #include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
@@ -524,7 +525,7 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     nn->globals->set("Parameter", parameter);
     auto init = i.nativeModule("torch.nn.init");
     for (const char *name : {"_default_weight", "_default_bias", "_bounded", "_xavier_uniform",
-                             "_xavier_normal", "_normal"})
+                             "_xavier_normal", "_normal", "_zeros", "_ones"})
       nn->globals->set(name, *init->globals->find(name));
     nn->globals->set("_conversion", h::native("to", "*args, **kwargs", conversion));
     nn->globals->set("_convert_in_place",

@@ -3,6 +3,7 @@
 #include "trace/TorchTraining.h"
 
 #include "trace/EagerRecorder.h"
+#include "trace/ModulePlaces.h"
 #include "trace/TensorFiles.h"
 #include "trace/TensorObject.h"
 #include "trace/TorchSources.h"
@@ -157,6 +158,7 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   });
   for (const char *part : {"clip_grad", "convert_parameters"})
     addPart(modules, "torch.nn.utils", part);
+  addModulePlaces(modules);
 }
 
 } // namespace pellucid::trace

@@ -39,6 +39,9 @@ def ones_(tensor):
     return tensor
 
 
+_zeros, _ones = zeros_, ones_
+
+
 def constant_(tensor, val):
     _checked(tensor).data.fill_(val)
     return tensor

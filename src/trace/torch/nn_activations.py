@@ -6,8 +6,8 @@ class Pointwise(Module):
         super().__init__()
         self.inplace = inplace
 
-    def forward(self, x):
-        return self.function(x, inplace=True) if self.inplace else self.function(x)
+    def forward(self, input):
+        return self.function(input, inplace=True) if self.inplace else self.function(input)
 
 
 class SiLU(Pointwise):
@@ -35,18 +35,18 @@ class Mish(Pointwise):
 
 
 class Sigmoid(Module):
-    def forward(self, x):
-        return torch.sigmoid(x)
+    def forward(self, input):
+        return torch.sigmoid(input)
 
 
 class LogSigmoid(Module):
-    def forward(self, x):
-        return F.logsigmoid(x)
+    def forward(self, input):
+        return F.logsigmoid(input)
 
 
 class Tanh(Module):
-    def forward(self, x):
-        return torch.tanh(x)
+    def forward(self, input):
+        return torch.tanh(input)
 
 
 class Softplus(Module):
@@ -54,8 +54,8 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x):
-        return F.softplus(x, self.beta, self.threshold)
+    def forward(self, input):
+        return F.softplus(input, self.beta, self.threshold)
 
 
 class LeakyReLU(Module):
@@ -63,8 +63,8 @@ class LeakyReLU(Module):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, x):
-        return F.leaky_relu(x, self.negative_slope, inplace=self.inplace)
+    def forward(self, input):
+        return F.leaky_relu(input, self.negative_slope, inplace=self.inplace)
 
 
 class ELU(Module):
@@ -72,8 +72,8 @@ class ELU(Module):
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, x):
-        return F.elu(x, self.alpha, inplace=self.inplace)
+    def forward(self, input):
+        return F.elu(input, self.alpha, inplace=self.inplace)
 
 
 class GELU(Module):
@@ -81,8 +81,8 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, x):
-        return F.gelu(x, approximate=self.approximate)
+    def forward(self, input):
+        return F.gelu(input, approximate=self.approximate)
 
 
 class Softmax(Module):
@@ -90,8 +90,8 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x):
-        return F.softmax(x, self.dim)
+    def forward(self, input):
+        return F.softmax(input, self.dim)
 
 
 class LogSoftmax(Module):
@@ -99,8 +99,8 @@ class LogSoftmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x):
-        return F.log_softmax(x, self.dim)
+    def forward(self, input):
+        return F.log_softmax(input, self.dim)
 
 
 class GLU(Module):
@@ -108,8 +108,8 @@ class GLU(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x):
-        return F.glu(x, self.dim)
+    def forward(self, input):
+        return F.glu(input, self.dim)
 
 
 class Identity(Module):

@@ -18,15 +18,13 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
 
-class _InstanceNorm(_OfChannels):
+class _InstanceNorm(_NormBase):
     """Each channel of each sample by its own mean and variance, or by running ones after eval()."""
 
     _dims = (2, 3)
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
-        super().__init__()
-        self._keep(num_features, eps, momentum, affine, track_running_stats, dtype)
-        self._placed(device)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
     def forward(self, input):
         if input.dim() not in self._dims:
@@ -79,7 +77,7 @@ class _Pad(Module):
         return F.pad(input, self.padding, self._mode)
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     def __init__(self, padding, value):
         super().__init__(padding)
         self.value = value
@@ -88,15 +86,15 @@ class _ConstantPad(_Pad):
         return F.pad(input, self.padding, "constant", self.value)
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     _spatial = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     _spatial = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     _spatial = 3
 
 
@@ -115,40 +113,52 @@ class ZeroPad3d(ConstantPad3d):
         super().__init__(padding, 0.0)
 
 
-class ReflectionPad1d(_Pad):
-    _spatial, _mode = 1, "reflect"
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
-    _spatial, _mode = 2, "reflect"
+class ReflectionPad1d(_ReflectionPadNd):
+    _spatial = 1
 
 
-class ReflectionPad3d(_Pad):
-    _spatial, _mode = 3, "reflect"
+class ReflectionPad2d(_ReflectionPadNd):
+    _spatial = 2
 
 
-class ReplicationPad1d(_Pad):
-    _spatial, _mode = 1, "replicate"
+class ReflectionPad3d(_ReflectionPadNd):
+    _spatial = 3
 
 
-class ReplicationPad2d(_Pad):
-    _spatial, _mode = 2, "replicate"
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
-    _spatial, _mode = 3, "replicate"
+class ReplicationPad1d(_ReplicationPadNd):
+    _spatial = 1
 
 
-class CircularPad1d(_Pad):
-    _spatial, _mode = 1, "circular"
+class ReplicationPad2d(_ReplicationPadNd):
+    _spatial = 2
 
 
-class CircularPad2d(_Pad):
-    _spatial, _mode = 2, "circular"
+class ReplicationPad3d(_ReplicationPadNd):
+    _spatial = 3
 
 
-class CircularPad3d(_Pad):
-    _spatial, _mode = 3, "circular"
+class _CircularPadNd(_Pad):
+    _mode = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
+    _spatial = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    _spatial = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    _spatial = 3
 
 
 # --- what moves or resamples elements
@@ -231,28 +241,28 @@ class Unflatten(Module):
 # --- pools
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     def forward(self, input):
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     def forward(self, input):
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     def forward(self, input):
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
         self.kernel_size = _numbers(kernel_size, self._spatial)
@@ -260,21 +270,21 @@ class _MaxUnpool(Module):
         self.padding = _numbers(padding, self._spatial)
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     _spatial = 1
 
     def forward(self, input, indices, output_size=None):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     _spatial = 2
 
     def forward(self, input, indices, output_size=None):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     _spatial = 3
 
     def forward(self, input, indices, output_size=None):
@@ -344,7 +354,11 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(torch.full([num_parameters], float(init), dtype=dtype))
+        self._reset_if_own(PReLU)
         self._placed(device)
+
+    def reset_parameters(self):
+        self.weight.data.fill_(self.init)
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -448,10 +462,18 @@ class EmbeddingBag(Module):
         self.padding_idx = padding_idx if padding_idx is None or padding_idx >= 0 else num_embeddings + padding_idx
         if _weight is not None and list(_weight.shape) != [num_embeddings, embedding_dim]:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-        self.weight = Parameter(_normal(torch.empty([num_embeddings, embedding_dim], dtype=dtype)) if _weight is None else _weight)
-        if padding_idx is not None and _weight is None:
-            self.weight[self.padding_idx] = 0
+        self.weight = Parameter(torch.empty([num_embeddings, embedding_dim], dtype=dtype) if _weight is None else _weight)
+        if _weight is None:
+            self.reset_parameters()
         self._placed(device)
+
+    def reset_parameters(self):
+        _normal(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self):
+        if self.padding_idx is not None:
+            self.weight.data[self.padding_idx] = 0
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
@@ -473,9 +495,15 @@ class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(_bounded(torch.empty([out_features, in1_features, in2_features], dtype=dtype), in1_features))
-        self.bias = Parameter(_bounded(torch.empty([out_features], dtype=dtype), in1_features)) if bias else None
+        self.weight = Parameter(torch.empty([out_features, in1_features, in2_features], dtype=dtype))
+        self.bias = Parameter(torch.empty([out_features], dtype=dtype)) if bias else None
+        self.reset_parameters()
         self._placed(device)
+
+    def reset_parameters(self):
+        _bounded(self.weight, self.in1_features)
+        if self.bias is not None:
+            _bounded(self.bias, self.in1_features)
 
     def forward(self, input1, input2):
         return F.bilinear(input1, input2, self.weight, self.bias)

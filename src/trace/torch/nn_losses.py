@@ -102,13 +102,12 @@ class MultiheadAttention(Module):
         self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.dropout, self.batch_first = dropout, batch_first
-        names = ("in_proj_weight",) if self._qkv_same_embed_dim else ("q_proj_weight", "k_proj_weight", "v_proj_weight")
         if self._qkv_same_embed_dim:
             self.in_proj_weight = Parameter(torch.empty([3 * embed_dim, embed_dim], dtype=dtype))
             for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
                 self.register_parameter(name, None)
         else:
-            for name, size in zip(names, (embed_dim, self.kdim, self.vdim)):
+            for name, size in (("q_proj_weight", embed_dim), ("k_proj_weight", self.kdim), ("v_proj_weight", self.vdim)):
                 setattr(self, name, Parameter(torch.empty([embed_dim, size], dtype=dtype)))
             self.register_parameter("in_proj_weight", None)
         if bias:
@@ -119,14 +118,19 @@ class MultiheadAttention(Module):
         for name in ("bias_k", "bias_v"):
             self.register_parameter(name, Parameter(torch.empty([1, 1, embed_dim], dtype=dtype)) if add_bias_kv else None)
         self.add_zero_attn = add_zero_attn
-        for name in names:
-            _xavier_uniform(getattr(self, name))
-        if bias:
-            self.out_proj.bias.data.fill_(0.0)
-        if add_bias_kv:
-            _xavier_normal(self.bias_k)
-            _xavier_normal(self.bias_v)
+        self._reset_parameters()
         self._placed(device)
+
+    def _reset_parameters(self):
+        for weight in [self.in_proj_weight] if self._qkv_same_embed_dim else [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]:
+            _xavier_uniform(weight)
+        if self.in_proj_bias is not None:
+            _zeros(self.in_proj_bias)
+            _zeros(self.out_proj.bias)
+        if self.bias_k is not None:
+            _xavier_normal(self.bias_k)
+        if self.bias_v is not None:
+            _xavier_normal(self.bias_v)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
         turned = self.batch_first and query.dim() == 3

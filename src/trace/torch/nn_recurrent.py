@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-class _Recurrent(Module):
-    """Its subclasses say `_gates`, how many rows of weights each hidden number has."""
+# How many rows of weights each hidden number has.
+_gates = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
-    def __init__(self, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype):
+
+class RNNBase(Module):
+    def __init__(
+        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None
+    ):
         super().__init__()
+        if mode not in _gates:
+            raise ValueError("Unrecognized RNN mode: " + mode)
         if not isinstance(dropout, (int, float)) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
         for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
@@ -11,28 +17,43 @@ class _Recurrent(Module):
                 raise ValueError(f"{name} must be greater than zero")
         if proj_size < 0 or proj_size >= hidden_size:
             raise ValueError("proj_size should be a positive integer or zero to disable projections, and smaller than hidden_size")
-        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
+        self.mode, self.input_size, self.hidden_size, self.num_layers, self.bias = mode, input_size, hidden_size, num_layers, bias
         self.batch_first, self.dropout, self.bidirectional, self.proj_size = batch_first, float(dropout), bidirectional, proj_size
-        self._flat_names = []
-        ways, own = (2 if bidirectional else 1), (proj_size if proj_size else hidden_size)
+        self._all_weights = []
+        rows, ways, own = _gates[mode] * hidden_size, (2 if bidirectional else 1), (proj_size if proj_size else hidden_size)
         for layer in range(num_layers):
             for way in range(ways):
                 suffix = f"_l{layer}" + ("_reverse" if way else "")
                 taken = input_size if layer == 0 else own * ways
-                shapes = {"weight_ih": [self._gates * hidden_size, taken], "weight_hh": [self._gates * hidden_size, own]}
+                shapes = {"weight_ih": [rows, taken], "weight_hh": [rows, own]}
                 if bias:
-                    shapes["bias_ih"], shapes["bias_hh"] = [self._gates * hidden_size], [self._gates * hidden_size]
+                    shapes["bias_ih"], shapes["bias_hh"] = [rows], [rows]
                 if proj_size:
                     shapes["weight_hr"] = [proj_size, hidden_size]
                 for name, shape in shapes.items():
-                    setattr(self, name + suffix, Parameter(_bounded(torch.empty(shape, dtype=dtype), hidden_size)))
-                    self._flat_names.append(name + suffix)
+                    setattr(self, name + suffix, Parameter(torch.empty(shape, dtype=dtype)))
+                self._all_weights.append([name + suffix for name in shapes])
+        self.reset_parameters()
+        self._placed(device)
+
+    def reset_parameters(self):
+        for weight in self.parameters():
+            _bounded(weight, self.hidden_size)
 
     def flatten_parameters(self):
         pass
 
-    def _weights(self):
-        return [getattr(self, name) for name in self._flat_names]
+    @property
+    def _flat_weights_names(self):
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    @property
+    def all_weights(self):
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def _zeros(self, x, size):
         batch = x.shape[0 if self.batch_first else 1]
@@ -87,19 +108,16 @@ class _Recurrent(Module):
 
     def _run(self, operator, input, hx, single):
         arguments = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
-        results = operator(input, hx, self._weights(), *arguments)
+        results = operator(input, hx, self._flat_weights, *arguments)
         out, finals = results[0], list(results[1:])
         if single:
             return out.squeeze(0 if self.batch_first else 1), [h.squeeze(1) for h in finals]
         return out, finals
 
 
-class LSTM(_Recurrent):
-    _gates = 4
-
+class LSTM(RNNBase):
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
-        self._placed(device)
+        super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype)
 
     def forward(self, input, hx=None):
         if not isinstance(input, torch.Tensor):
@@ -114,7 +132,7 @@ class LSTM(_Recurrent):
         return torch.ops.aten.lstm_cell.default
 
 
-class _OneState(_Recurrent):
+class _OneState(RNNBase):
     def forward(self, input, hx=None):
         if not isinstance(input, torch.Tensor):
             return self._packed(input, hx, 1)
@@ -125,11 +143,8 @@ class _OneState(_Recurrent):
 
 
 class GRU(_OneState):
-    _gates = 3
-
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype)
-        self._placed(device)
+        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
 
     def _operator(self):
         return torch.ops.aten.gru.input
@@ -139,16 +154,13 @@ class GRU(_OneState):
 
 
 class RNN(_OneState):
-    _gates = 1
-
     def __init__(
         self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None
     ):
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype)
         self.nonlinearity = nonlinearity
-        self._placed(device)
 
     def _operator(self):
         return torch.ops.aten.rnn_tanh.input if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu.input
@@ -157,18 +169,24 @@ class RNN(_OneState):
         return torch.ops.aten.rnn_tanh_cell.default if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu_cell.default
 
 
-class _Cell(Module):
-    def __init__(self, input_size, hidden_size, bias, gates, dtype):
+class RNNCellBase(Module):
+    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        self.weight_ih = Parameter(_bounded(torch.empty([gates * hidden_size, input_size], dtype=dtype), hidden_size))
-        self.weight_hh = Parameter(_bounded(torch.empty([gates * hidden_size, hidden_size], dtype=dtype), hidden_size))
+        self.weight_ih = Parameter(torch.empty([num_chunks * hidden_size, input_size], dtype=dtype))
+        self.weight_hh = Parameter(torch.empty([num_chunks * hidden_size, hidden_size], dtype=dtype))
         if bias:
-            self.bias_ih = Parameter(_bounded(torch.empty([gates * hidden_size], dtype=dtype), hidden_size))
-            self.bias_hh = Parameter(_bounded(torch.empty([gates * hidden_size], dtype=dtype), hidden_size))
+            self.bias_ih = Parameter(torch.empty([num_chunks * hidden_size], dtype=dtype))
+            self.bias_hh = Parameter(torch.empty([num_chunks * hidden_size], dtype=dtype))
         else:
             self.register_parameter("bias_ih", None)
             self.register_parameter("bias_hh", None)
+        self.reset_parameters()
+        self._placed(device)
+
+    def reset_parameters(self):
+        for weight in self.parameters():
+            _bounded(weight, self.hidden_size)
 
     def _step(self, operator, input, states):
         """`states`: None, or one tensor each; rows where the input has no batch."""
@@ -185,34 +203,31 @@ class _Cell(Module):
     _pairs = False
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     _pairs = True
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 4, dtype)
-        self._placed(device)
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input, hx=None):
         hidden, cell = self._step(torch.ops.aten.lstm_cell.default, input, hx)
         return hidden, cell
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 3, dtype)
-        self._placed(device)
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input, hx=None):
         return self._step(torch.ops.aten.gru_cell.default, input, None if hx is None else [hx])[0]
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 1, dtype)
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         if nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
         self.nonlinearity = nonlinearity
-        self._placed(device)
 
     def forward(self, input, hx=None):
         operator = torch.ops.aten.rnn_tanh_cell.default if self.nonlinearity == "tanh" else torch.ops.aten.rnn_relu_cell.default

@@ -148,10 +148,13 @@ class Transformer(Module):
         else:
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
             self.decoder = TransformerDecoder(TransformerDecoderLayer(*common), num_decoder_layers, norm)
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def _reset_parameters(self):
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 _xavier_uniform(parameter)
-        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def forward(
         self,
