@@ -27,6 +27,8 @@ extern "C" {
 
 /* The words of `pellucid compile`, with the same meanings; NULL and 0: left out. Grows only at its
  * end; set struct_size to sizeof of the struct you were compiled with, the rest to 0. */
+enum { PELLUCID_TF32_CONVOLUTIONS = 1, PELLUCID_TF32_PRODUCTS = 2 };
+
 typedef struct pellucid_compile_options {
   size_t struct_size;
   /* One text per input: "x=bf16[batch:1..1024,128]". */
@@ -55,6 +57,9 @@ typedef struct pellucid_compile_options {
    * to, instead of state that an instance of the package owns. */
   int32_t state_as_inputs;
   int32_t train; /* non-zero: as --train */
+  /* Which products of f32 on a device multiply tf32, which has 10 digits: 0 none,
+   * PELLUCID_TF32_CONVOLUTIONS, PELLUCID_TF32_PRODUCTS (of matrices), or both added up. */
+  int32_t tf32;
 } pellucid_compile_options;
 
 /* Compiles `model` ("FILE.py:CLASS", "FILE.py:FUNCTION", a saved program or an

@@ -459,6 +459,8 @@ struct CompileOptions {
   std::string worker; ///< the pellucid-worker to use; empty: the one beside this library or program
   std::vector<std::string> input_names =
       {}; ///< compile: what errors call the inputs; without them arg0, arg1, …
+  /// On a device convolutions, or products of matrices, of f32 multiply tf32, which has 10 digits.
+  bool tf32_convolutions = false, tf32_products = false;
 };
 
 /// A call of given tensors that was checked, placed and packed once: for loops that make the same

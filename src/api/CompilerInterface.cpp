@@ -82,6 +82,8 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
   compile.worker = textOf(options.worker);
   compile.fuseIntoKernels = options.no_fusion == 0;
   compile.stateAsInputs = options.state_as_inputs != 0;
+  compile.tf32 = (options.tf32 & PELLUCID_TF32_CONVOLUTIONS) != 0;
+  compile.tf32Products = (options.tf32 & PELLUCID_TF32_PRODUCTS) != 0;
   compile.name = request.model.substr(request.model.rfind('/') + 1);
   std::string error;
   std::string target = options.target ? options.target : "cpu";

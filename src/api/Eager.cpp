@@ -19,6 +19,8 @@ std::shared_ptr<PackageState> compileAndLoad(const Program &program,
                                              const CompileOptions &options) {
   driver::CompileOptions compile;
   compile.fuseIntoKernels = options.fuse_into_kernels;
+  compile.tf32 = options.tf32_convolutions;
+  compile.tf32Products = options.tf32_products;
   compile.worker = options.worker;
   compile.keepIr = false;
   std::string error;

@@ -22,6 +22,8 @@ void compile_package(const ExportedProgram &program, const std::string &path,
       throw Error("the program is empty; make it with export_program or load_program");
     driver::CompileOptions compile;
     compile.fuseIntoKernels = options.fuse_into_kernels;
+    compile.tf32 = options.tf32_convolutions;
+    compile.tf32Products = options.tf32_products;
     compile.stateAsInputs = options.state_as_inputs;
     compile.worker = options.worker;
     std::string error;

@@ -44,8 +44,11 @@ struct CompileOptions {
   /// No generated kernel adds floating-point numbers in an order that depends on timing.
   bool deterministic = false;
   /// Convolutions of f32 on a device round what they multiply to tf32, which has 10 digits, as
-  /// PyTorch lets cuDNN (`torch.backends.cudnn.allow_tf32`); products of matrices never do.
+  /// PyTorch lets cuDNN (`torch.backends.cudnn.allow_tf32`).
   bool tf32 = false;
+  /// Products of matrices of f32 on a device multiply tf32
+  /// (`torch.backends.cuda.matmul.allow_tf32`, `torch.set_float32_matmul_precision("high")`).
+  bool tf32Products = false;
   std::string worker; ///< pellucid-worker; empty: findWorker()
   /// Null: workers of this compilation's own.
   std::shared_ptr<KeptWorkers> keptWorkers = nullptr;

@@ -318,7 +318,7 @@ struct Compilation {
     pass("lower to launches", program, [&] {
       for (LoweringEdge &edge :
            lowerToLaunches(program, registry, textCompiler(context), capability(device),
-                           options.deterministic, carried, options.tf32))
+                           options.deterministic, carried, options.tf32, options.tf32Products))
         report.edges.push_back({edge.from, edge.to, edge.fused, edge.reason});
     });
     pass("erase unused", program, [&] { eraseUnused(program); });

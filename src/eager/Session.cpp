@@ -110,8 +110,7 @@ Session::Session(SessionOptions o)
       configTimes(options.contractsFma, workers),
       eager(recordingTracer,
             [this](const graph::Program &program, graph::Device place) {
-              driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
-              compile.keptWorkers = workers;
+              driver::CompileOptions compile = compileOptions(place);
               // On a device products are cut by their sizes too, and one program takes them all.
               compile.bitsOfKnownSizes = place.kind != graph::Device::Kind::Cuda;
               compile.inputAlignment = eager.operandAlignment();
@@ -132,6 +131,21 @@ Session::Session(SessionOptions o)
   };
 }
 
+driver::CompileOptions Session::compileOptions(graph::Device place) const {
+  driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
+  compile.keptWorkers = workers;
+  compile.tf32 = tf32.convolutions;
+  compile.tf32Products = tf32.products;
+  return compile;
+}
+
+void Session::truncate(Truncated what) {
+  if (what == tf32)
+    return;
+  eager.forgetPrograms();
+  tf32 = what;
+}
+
 Session::~Session() { QueuedRuns::get().settleQuietly(); }
 
 void Session::addModules(h::NativeModules &modules) {
@@ -149,8 +163,7 @@ void Session::finish() {
 std::shared_ptr<Compiled> Session::compile(const graph::Program &program, graph::Device device,
                                            bool fuses) {
   graph::Device place = scriptDevices.placeOf(device);
-  driver::CompileOptions compile = eagerOptions(options.contractsFma, place);
-  compile.keptWorkers = workers;
+  driver::CompileOptions compile = compileOptions(place);
   compile.fuseIntoKernels = fuses;
   compile.stateAsInputs = true;
   return made(program, compile, place);

@@ -77,6 +77,15 @@ public:
   /// Runs it on tensors of the script.
   std::vector<host::Value> run(const Compiled &compiled, const std::vector<host::Value> &tensors);
 
+  /// Which products of f32 on a device multiply tf32 from here on. Programs that
+  /// compile() made keep what they were made with.
+  struct Truncated {
+    bool products = false, convolutions = false;
+    bool operator==(const Truncated &) const = default;
+  };
+  const Truncated &truncated() const { return tf32; }
+  void truncate(Truncated what);
+
   /// A tensor's values, computed now.
   trace::ConcreteTensor valuesOf(const host::Value &tensor);
   /// The same, row-major, where a package for `place` takes it.
@@ -108,7 +117,10 @@ private:
   std::shared_ptr<Compiled> made(const graph::Program &program,
                                  const driver::CompileOptions &options, graph::Device place);
 
+  driver::CompileOptions compileOptions(graph::Device place) const;
+
   SessionOptions options;
+  Truncated tf32;
   std::shared_ptr<driver::KeptWorkers> workers = std::make_shared<driver::KeptWorkers>();
   SessionDevices scriptDevices;
   ConfigTimes configTimes;

@@ -410,6 +410,8 @@ h::Value writePackage(eager::Session &session, h::Interpreter &interpreter, Boun
     driver::CompileOptions options = eager::eagerOptions(
         /*contractsFma=*/true, session.devices().placeOf(object.traced.device));
     options.stateAsInputs = false;
+    options.tf32 = session.truncated().convolutions;
+    options.tf32Products = session.truncated().products;
     package::Contents contents;
     driver::CompileReport report;
     Diagnostics diagnostics;

@@ -120,6 +120,15 @@ h::Value later(const char *module, const char *name) {
   });
 }
 
+/// What a script assigns to torch.backends…'s allow_tf32 and fp32_precision is a setting of `kind`.
+auto settingOf(const char *kind) {
+  return [kind](h::Interpreter &i, std::string_view name, const h::Value &value) {
+    if (name == "allow_tf32" || name == "fp32_precision")
+      i.call(nameIn(i, "torch._settings", "assigned_tf32"),
+             {h::Value(kind), h::Value(std::string(name)), value});
+  };
+}
+
 void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
   modules.add("_script_torch", [&hooks](h::Interpreter &, h::Module &m) {
     auto add = [&](const char *name, const char *signature, h::NativeFunction::Body body) {
@@ -132,6 +141,19 @@ void addNatives(h::NativeModules &modules, ScriptHooks &hooks) {
     add("flush", "", [&hooks](h::Interpreter &, Bound &) {
       if (hooks.tensors().recorder().isRecording())
         hooks.tensors().recorder().flush();
+      return h::Value();
+    });
+    // Programs that were compiled were made under the setting before.
+    add("truncate", "products, convolutions", [&hooks](h::Interpreter &i, Bound &a) {
+      eager::Session::Truncated what{i.truth(a[0]), i.truth(a[1])};
+      if (what == hooks.tensors().truncated())
+        return h::Value();
+      hooks.tensors().truncate(what);
+      hooks.reset();
+      return h::Value();
+    });
+    add("set_silently", "module, name, value", [](h::Interpreter &i, Bound &a) {
+      a[0].expect<h::Module>("a module").globals->set(i.toStr(a[1], "name"), a[2]);
       return h::Value();
     });
     add("is_tracing", "", [&hooks](h::Interpreter &, Bound &) {
@@ -299,6 +321,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
     m.globals->set("enabled", h::Value(true));
     for (const char *name : {"deterministic", "benchmark", "allow_tf32"})
       m.globals->set(name, h::Value(false));
+    m.globals->set("fp32_precision", h::Value("ieee"));
+    m.assigned = settingOf("convolutions");
     m.globals->set("is_available", h::native("is_available", "", [](h::Interpreter &, Bound &) {
                      return h::Value(false);
                    }));
@@ -307,6 +331,8 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
     for (const char *name : {"allow_tf32", "allow_fp16_reduced_precision_reduction",
                              "allow_bf16_reduced_precision_reduction"})
       m.globals->set(name, h::Value(false));
+    m.globals->set("fp32_precision", h::Value("ieee"));
+    m.assigned = settingOf("products");
   });
   modules.add("torch.fx.experimental.proxy_tensor", fillFrom(proxyTensorSource));
   modules.add("tabulate", fillFrom(tabulateSource));

@@ -682,7 +682,9 @@ std::optional<Value> Module::getAttr(Interpreter &interpreter, std::string_view 
   }
 }
 
-bool Module::setAttr(Interpreter &, std::string_view attribute, const Value &value) {
+bool Module::setAttr(Interpreter &interpreter, std::string_view attribute, const Value &value) {
+  if (assigned)
+    assigned(interpreter, attribute, value);
   globals->set(attribute, value);
   return true;
 }

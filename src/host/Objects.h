@@ -283,6 +283,8 @@ public:
   Value replacement;
   /// What an absent attribute gives (native modules: an Opaque); null: an AttributeError.
   std::function<std::optional<Value>(Interpreter &, std::string_view)> fallback;
+  /// Told of what is assigned to (native modules with settings); null: nobody is.
+  std::function<void(Interpreter &, std::string_view, const Value &)> assigned;
 
   explicit Module(std::string n) : name(std::move(n)) {}
   std::string typeName() const override { return "module"; }

@@ -113,6 +113,12 @@ public:
   /// For the segment that is being compiled: of the addresses of its operands, in order. Empty
   /// where nothing is known.
   const std::vector<uint32_t> &operandAlignment() const { return alignments; }
+  /// Computes what was recorded; from here on segments are compiled anew.
+  void forgetPrograms() {
+    if (isRecording())
+      flush();
+    families.clear();
+  }
   /// Called before an operator is recorded, while nobody holds values of the graph: keeps segments
   /// bounded, and cuts loops at one place in every turn.
   void beforeOperator(const SourceLocation &where);

@@ -77,8 +77,8 @@ int runCompile(Words words) {
   std::string state;
   ModelOptions model;
   std::string out, targets = "cpu";
-  bool noFusion = false, noFma = false, noTf32 = false, deterministic = false, verify = false,
-       verifyEach = false, asInputs = false;
+  bool noFusion = false, noFma = false, noTf32 = false, tf32Products = false, deterministic = false,
+       verify = false, verifyEach = false, asInputs = false;
   model.addTo(line);
   line.add("-o,--output", out, "the package to write (required)").valueText("FILE").required();
   line.add("--target", targets, "cpu (every level), cpu:x86-64-v3, cuda:sm_90; a comma list")
@@ -88,6 +88,9 @@ int runCompile(Words words) {
                "round products before they are added; otherwise a*b+c is one fma, as in Triton");
   line.addFlag("--no-tf32", noTf32,
                "convolutions of f32 on a device multiply f32; otherwise tf32, as PyTorch's do");
+  line.addFlag("--tf32-products", tf32Products,
+               "products of matrices of f32 on a device multiply tf32, as after "
+               "torch.set_float32_matmul_precision('high')");
   line.addFlag("--deterministic", deterministic,
                "the same bits at every run: scatters on a device add in a fixed order, which takes "
                "longer; otherwise as the programs come, as PyTorch's do");
@@ -120,6 +123,7 @@ int runCompile(Words words) {
   options.fuseIntoKernels = !noFusion;
   options.fpContract = !noFma;
   options.tf32 = !noTf32;
+  options.tf32Products = tf32Products;
   options.deterministic = deterministic;
   options.stateAsInputs = asInputs;
   size_t slash = model.model.rfind('/');

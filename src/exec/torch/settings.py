@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Settings of torch that choose among ways to the same result. Nothing here depends on timing or on the number of threads, so that asking for
-# deterministic algorithms changes nothing; products of float32 are always those of float32.
+# deterministic algorithms changes nothing. Products of float32 are those of float32 unless a setting lets a device multiply tf32.
 import _script
 import _script_torch
 import torch
@@ -26,6 +26,31 @@ def set_float32_matmul_precision(precision):
     if precision not in ("highest", "high", "medium"):
         raise ValueError(f"Invalid float32_matmul_precision: {precision!r}, expected one of: highest, high, medium")
     _precision[0] = precision
+    _truncate("products", precision != "highest")
+
+
+_tf32 = {"products": False, "convolutions": False}
+
+
+def _truncate(kind, yes):
+    """What was recorded is computed first, as it was meant."""
+    _tf32[kind] = yes
+    _script_torch.truncate(_tf32["products"], _tf32["convolutions"])
+    holder = torch.backends.cuda.matmul if kind == "products" else torch.backends.cudnn
+    _script_torch.set_silently(holder, "allow_tf32", yes)
+    _script_torch.set_silently(holder, "fp32_precision", "tf32" if yes else "ieee")
+
+
+def assigned_tf32(kind, name, value):
+    if name == "fp32_precision":
+        if value not in ("none", "ieee", "tf32"):
+            raise RuntimeError(f"Invalid fp32_precision: {value!r}, expected one of: none, ieee, tf32")
+        value = value == "tf32"
+    elif not isinstance(value, bool):
+        raise RuntimeError(f"allow_tf32 expects a bool, got {type(value).__name__}")
+    if kind == "products":
+        _precision[0] = "high" if value else "highest"
+    _truncate(kind, value)
 
 
 def get_float32_matmul_precision():

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gathers as statements of a pointwise kernel: the table lies in memory, and an index is a value of
-/// the kernel like any other.
+/// Gathers as statements of a pointwise kernel: the table lies in memory, and an index is a value
+/// of the kernel like any other.
 #pragma once
 
 #include "passes/graph/PointwiseGroup.h"

@@ -20,7 +20,8 @@ public:
   const graph::OperatorRegistry &registry;
   ArrangedWeights weights;
   bool deterministic = false; ///< no sums in the order in which programs come
-  bool tf32 = false; ///< convolutions of f32 by matrix units, whose operands have 10 digits
+  bool tf32 = false;         ///< convolutions of f32 by matrix units, whose operands have 10 digits
+  bool tf32Products = false; ///< the same of products of matrices
   /// Placeholders whose memory is a loop's own (graph::carriedPlaceholders).
   std::unordered_set<const graph::Value *> carried;
 

@@ -116,6 +116,7 @@ ProductLowering::Described ProductLowering::describe(const Node &node) const {
   spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
                     : byteSize(type.dtype) > 4 ? DataType::Int64
                                                : DataType::Int32;
+  spec.tf32 = device.sm != 0 && emitter.tf32Products && type.dtype == DataType::Float32;
   return made;
 }
 

@@ -28,11 +28,13 @@ namespace {
 class Lowering {
 public:
   Lowering(Program &p, const OperatorRegistry &r, const CompileText &c, uint32_t sm,
-           bool deterministic, std::unordered_set<const Value *> carried, bool tf32)
+           bool deterministic, std::unordered_set<const Value *> carried, bool tf32,
+           bool tf32Products)
       : program(p), registry(r), emitter(p, r, c), forCpu(sm == 0),
         products(emitter, deviceModel(sm)) {
     emitter.deterministic = deterministic;
     emitter.tf32 = tf32;
+    emitter.tf32Products = tf32Products;
     emitter.carried = std::move(carried);
   }
 
@@ -112,8 +114,8 @@ private:
   bool lowerComputedFetch(Node &node) {
     if (!isFetch(node, registry))
       return false;
-    std::vector<Node *> nodes = collectProducers(node, true, node.result()->type().shape, registry,
-                                                 &program.symbols, true);
+    std::vector<Node *> nodes =
+        collectProducers(node, true, node.result()->type().shape, registry, &program.symbols, true);
     if (!computesAnIndex(nodes, registry, program.symbols))
       return false;
     lowerGroup(node, std::move(nodes));
@@ -582,8 +584,10 @@ void ownOutputs(Program &program, const OperatorRegistry &registry) {
 std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
                                           const CompileText &compile, uint32_t sm,
                                           bool deterministic,
-                                          std::unordered_set<const Value *> carried, bool tf32) {
-  Lowering lowering(program, registry, compile, sm, deterministic, std::move(carried), tf32);
+                                          std::unordered_set<const Value *> carried, bool tf32,
+                                          bool tf32Products) {
+  Lowering lowering(program, registry, compile, sm, deterministic, std::move(carried), tf32,
+                    tf32Products);
   lowering.run();
   return lowering.takeEdges();
 }

@@ -39,11 +39,13 @@ struct LoweringEdge {
 /// come to them, as PyTorch's do on CUDA, are replaced by ones with a fixed order.
 /// `carried`: graph::carriedPlaceholders(), whose memory is a loop's own.
 /// `tf32`: convolutions of f32 on a device round their operands to tf32, as PyTorch lets cuDNN by
-/// default.
-std::vector<LoweringEdge>
-lowerToLaunches(graph::Program &program, const graph::OperatorRegistry &registry,
-                const CompileText &compile, uint32_t sm, bool deterministic = false,
-                std::unordered_set<const graph::Value *> carried = {}, bool tf32 = false);
+/// default; `tf32Products`: products of matrices multiply what tf32 keeps of them.
+std::vector<LoweringEdge> lowerToLaunches(graph::Program &program,
+                                          const graph::OperatorRegistry &registry,
+                                          const CompileText &compile, uint32_t sm,
+                                          bool deterministic = false,
+                                          std::unordered_set<const graph::Value *> carried = {},
+                                          bool tf32 = false, bool tf32Products = false);
 
 /// What the nodes that are left do with memory (PlanBuffers.h).
 NodeMemory classifyLowered(const graph::Node &node, const graph::OperatorRegistry &registry);

@@ -72,8 +72,9 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
 /// `root` and the pointwise nodes that it alone (with others of the group) uses and that have its
 /// shape or one value only, in order. `root` itself need not be pointwise; it is left out then,
 /// with all that is filled with its index, and `shape` says which producers fit. With `joins`, its
-/// symbols say which `cat`s are producers too. With `fetches`, so are gathers, and what computes their
-/// indices, in a smaller shape too, which is computed for each element then (FetchedElements.h).
+/// symbols say which `cat`s are producers too. With `fetches`, so are gathers, and what computes
+/// their indices, in a smaller shape too, which is computed for each element then
+/// (FetchedElements.h).
 std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
                                             const std::vector<graph::Expr> &shape,
                                             const graph::OperatorRegistry &registry,

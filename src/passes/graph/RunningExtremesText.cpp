@@ -23,8 +23,9 @@ enum class Phase {
 class ExtremesKernel {
 public:
   ExtremesKernel(const LineSpec &s, const SymbolTable &t, int64_t p, Phase ph)
-      : spec(s), symbols(t),
-        writer(s.name + (ph == Phase::Total ? "_totals" : ph == Phase::Joint ? "_parts" : "")),
+      : spec(s), symbols(t), writer(s.name + (ph == Phase::Total   ? "_totals"
+                                              : ph == Phase::Joint ? "_parts"
+                                                                   : "")),
         piece(p), phase(ph), kept(s.shape.size() - 1), places(s.outputs.size() == 2),
         length(s.shape.back()) {
     size_t inputs = phase == Phase::Apply ? 2 : 1;
@@ -35,13 +36,12 @@ public:
     for (size_t i = 0; i < spec.outputs.size(); ++i)
       writer.pointer("o" + std::to_string(i));
     // Of two the later wins, and what is no number.
-    std::string wins = "    wins = (b " +
-                       std::string(spec.kind == LineKind::Largest ? ">" : "<") + "= a)" +
-                       (isFloat(spec.compute) ? " | (b != b)" : "") + "\n";
-    writer.helper =
-        places ? "@triton.jit\ndef further(a, i, b, j):\n" + wins +
-                     "    return tl.where(wins, b, a), tl.where(wins, j, i)\n\n\n"
-               : "@triton.jit\ndef further(a, b):\n" + wins + "    return tl.where(wins, b, a)\n\n\n";
+    std::string wins = "    wins = (b " + std::string(spec.kind == LineKind::Largest ? ">" : "<") +
+                       "= a)" + (isFloat(spec.compute) ? " | (b != b)" : "") + "\n";
+    writer.helper = places ? "@triton.jit\ndef further(a, i, b, j):\n" + wins +
+                                 "    return tl.where(wins, b, a), tl.where(wins, j, i)\n\n\n"
+                           : "@triton.jit\ndef further(a, b):\n" + wins +
+                                 "    return tl.where(wins, b, a)\n\n\n";
     if (piece)
       parts = symbolic::ceilDiv(length, piece);
   }
@@ -54,9 +54,9 @@ private:
   /// The first or last of a piece; the whole line's where there are no pieces.
   void takePiece(const std::string &group) {
     writer.line("begin = " + (piece ? "part * " + number(piece) : std::string("0")));
-    writer.line("end = " + (piece ? "tl.minimum(begin + " + number(piece) + ", " +
-                                        writer.scalar(length) + ")"
-                                  : writer.scalar(length)));
+    writer.line("end = " +
+                (piece ? "tl.minimum(begin + " + number(piece) + ", " + writer.scalar(length) + ")"
+                       : writer.scalar(length)));
     writer.line("line = " + group);
   }
 
@@ -98,13 +98,14 @@ private:
       store(indices, zeros, "mask");
     // The last one that there is: its bits are added to none.
     writer.line("last = (col == tl.minimum(start + BLOCK, end) - 1)[None, :]");
-    std::string bits = "tl.int" + number(std::max(32, 8 * static_cast<int>(byteSize(spec.compute))));
+    std::string bits =
+        "tl.int" + number(std::max(32, 8 * static_cast<int>(byteSize(spec.compute))));
     if (isFloat(spec.compute))
       writer.line("bits = tl.sum(tl.where(last, y.to(" + bits + ", bitcast=True), 0), 1)");
     else
       writer.line("bits = tl.sum(tl.where(last, y, 0), 1)");
-    writer.line("carry = bits.to(" + type() +
-                (isFloat(spec.compute) ? ", bitcast=True)" : ")") + "[:, None]");
+    writer.line("carry = bits.to(" + type() + (isFloat(spec.compute) ? ", bitcast=True)" : ")") +
+                "[:, None]");
     if (places)
       writer.line("carry_at = tl.sum(tl.where(last, at, 0), 1)[:, None]");
     writer.line("carried = tl.program_id(0) >= 0");
@@ -259,10 +260,9 @@ KernelSequence writeRunningExtremes(LineSpec spec, const SymbolTable &symbols, b
   auto kernel = [&](const LineSpec &what, int64_t of, Phase phase, bool turned) {
     return ExtremesKernel(what, symbols, of, phase).write(turned);
   };
-  sequence.steps = {
-      {kernel(spec, piece, Phase::Total, across), {0}, totals},
-      {kernel(joint, 0, Phase::Joint, false), totals, before},
-      {kernel(spec, piece, Phase::Apply, across), applied, results}};
+  sequence.steps = {{kernel(spec, piece, Phase::Total, across), {0}, totals},
+                    {kernel(joint, 0, Phase::Joint, false), totals, before},
+                    {kernel(spec, piece, Phase::Apply, across), applied, results}};
   return sequence;
 }
 

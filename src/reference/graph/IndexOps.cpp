@@ -290,11 +290,11 @@ Results runningExtreme(const Call &call, bool largest) {
     std::vector<int64_t> best = at;
     best[dim] = 0;
     for (at[dim] = 0; at[dim] < self.shape[dim]; ++at[dim]) {
-      bool wins = isFloat(self.dtype) ? std::isnan(self.real(at)) ||
-                                            (largest ? self.real(at) >= self.real(best)
-                                                     : self.real(at) <= self.real(best))
-                  : largest           ? self.integer(at) >= self.integer(best)
-                                      : self.integer(at) <= self.integer(best);
+      bool wins = isFloat(self.dtype)
+                      ? std::isnan(self.real(at)) || (largest ? self.real(at) >= self.real(best)
+                                                              : self.real(at) <= self.real(best))
+                  : largest ? self.integer(at) >= self.integer(best)
+                            : self.integer(at) <= self.integer(best);
       if (wins)
         best[dim] = at[dim];
       move(self, best, values, at, false);
