@@ -209,7 +209,8 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
   CompiledKernel kernel(std::move(product), level), own(std::move(unpacked), level);
   for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 70, 40}, std::array{7, 33, 301},
                          std::array{96, 20, 37}, std::array{97, 65, 18}, std::array{4, 3, 0},
-                         std::array{1, 65, 333}, std::array{2, 64, 32}, std::array{3, 9, 1031}})
+                         std::array{1, 65, 333}, std::array{2, 64, 32}, std::array{3, 9, 1031},
+                         std::array{1, 144, 500}, std::array{30, 48, 40}, std::array{90, 64, 300}})
     for (auto [strideK, strideN] :
          {std::array{1, k + 1}, std::array{n + 2, 1}, std::array{2, 2 * k + 1}, std::array{1, 1}}) {
       Matrix a = rowsApart(1, m, k, k + 1), b = random(2, k * strideK + n * strideN + 1);
@@ -301,6 +302,9 @@ TEST_P(Gemm, TouchesNothingBehindItsOperands) {
     GemmArguments arguments{a.data(), right.data(), bias.data(), c.data(), m, n, k, k, n};
     arguments.b = rows.data(), arguments.strideK = 1, arguments.strideN = k;
     EXPECT_EQ(kernel.run(&arguments, 1, blocks(n, 64)), 0);
+    EXPECT_EQ(own.run(&arguments, 1, blocks(n, 64)), 0);
+    // Rows that are read where they lie.
+    arguments.strideK = n, arguments.strideN = 1;
     EXPECT_EQ(own.run(&arguments, 1, blocks(n, 64)), 0);
   }
 }

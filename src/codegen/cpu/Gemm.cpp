@@ -130,6 +130,24 @@ private:
         b.CreateAdd(b.CreateMul(column, source.strideN), b.CreateMul(z, l.integerArgument(17)));
     source.base = l.elementAt(l.pointerArgument(14), offset);
     source.columns = columnsLeft;
+    if (readsInPlace())
+      isInPlace = b.CreateAnd(isFew, findInPlace());
+  }
+
+  /// Types whose panels hold nothing but what B holds.
+  bool readsInPlace() const { return l.type == DataType::Float32 || l.type == DataType::Float64; }
+
+  /// An i1: B's rows are read where they lie, as whole vectors. They are where B is gone through
+  /// once or twice, or where its rows lie so near each other that they share pages and cache lines.
+  Value *findInPlace() {
+    constexpr int64_t mostRows = 24, nearBytes = 1024;
+    Value *isDense = b.CreateICmpEQ(source.strideN, b.getInt64(1));
+    Value *cut = b.CreateAnd(columnsLeft, b.getInt64(package::productPanel - 1));
+    Value *fills = b.CreateOr(isWhole, b.CreateICmpEQ(cut, b.getInt64(0)));
+    Value *isNear =
+        b.CreateICmpULE(source.strideK, b.getInt64(nearBytes / int64_t(l.elementBytes())));
+    Value *isOnce = b.CreateICmpSLE(m, b.getInt64(mostRows));
+    return b.CreateAnd(b.CreateAnd(isDense, fills), b.CreateOr(isNear, isOnce));
   }
 
   /// An i1: the sums are in scratch memory.
@@ -171,7 +189,15 @@ private:
       Value *ownStride = b.getInt64(blockDepth * package::productPanel);
       block.panels = b.CreateSelect(isFew, ownPanels, block.panels);
       block.panelStride = b.CreateSelect(isFew, ownStride, block.panelStride);
-      emitWhen(b, isFew, [&] {
+      Value *packs = isFew;
+      if (readsInPlace()) {
+        Value *there = l.elementAt(source.base, b.CreateMul(from, source.strideK));
+        block.panels = b.CreateSelect(isInPlace, there, block.panels);
+        block.panelStride = b.CreateSelect(isInPlace, panelSize, block.panelStride);
+        block.termStride = b.CreateSelect(isInPlace, source.strideK, panelSize);
+        packs = b.CreateAnd(isFew, b.CreateNot(isInPlace));
+      }
+      emitWhen(b, packs, [&] {
         PanelSource part = source;
         part.base = l.elementAt(source.base, b.CreateMul(from, source.strideK));
         part.depth = count;
@@ -310,6 +336,7 @@ private:
   Value *rowsLeft, *columnsLeft, *tileA, *tileB, *tileC, *tileBias;
   PanelSource source;
   Value *isFew = nullptr, *ownPanels = nullptr; ///< of unpacked
+  Value *isInPlace = nullptr;                   ///< where readsInPlace
   Value *wideA, *wideB;                         ///< scratch, where isWidened
 };
 

@@ -21,6 +21,8 @@ struct ProductBlock {
   /// Of types that are no pairs, i64s in memory, instead of depthStride: where the columns of each
   /// term begin behind `panels`, in elements.
   llvm::Value *offsets = nullptr;
+  /// Of types that are no pairs, instead of depthStride: from one term to the next, in elements.
+  llvm::Value *termStride = nullptr;
   bool isWide = false; ///< A and the panels hold elements as wide as sums, whatever the type is
   bool narrow = false; ///< columns beyond the last are left out by vectors, not by all there may be
   /// Where `finished` (an i1), sums do not go to memory but, once they are whole, here: of one row,

@@ -67,8 +67,9 @@ private:
         llvm::SmallVector<Value *> values = {block.a,      block.lda,         block.rows,
                                              block.panels, block.panelStride, block.count,
                                              block.first,  sums.base,         column};
-        if (block.offsets)
-          values.push_back(block.offsets);
+        for (Value *value : {block.offsets, block.termStride})
+          if (value)
+            values.push_back(value);
         if (block.finish) {
           values.push_back(block.finish->finished);
           values.append(block.finish->given);
@@ -88,6 +89,8 @@ private:
                                              size,    b.getInt1Ty(), pointer, size};
     if (block.offsets)
       types.push_back(pointer);
+    if (block.termStride)
+      types.push_back(size);
     if (block.finish) {
       types.push_back(b.getInt1Ty());
       for (Value *value : block.finish->given)
@@ -110,6 +113,8 @@ private:
     unsigned next = 9;
     if (block.offsets)
       inner.offsets = given(next++);
+    if (block.termStride)
+      inner.termStride = given(next++);
     ProductBlock::Finish finish;
     if (block.finish) {
       finish = *block.finish;
@@ -232,11 +237,17 @@ private:
     return b.CreateMaskedLoad(type, address, align(), goesOn, zero);
   }
 
+  /// Where the columns of a group of terms begin behind the vector's panel.
+  Value *termAt(Value *inner) {
+    if (block.offsets)
+      return b.CreateAlignedLoad(b.i64(), b.CreateGEP(b.i64(), block.offsets, inner),
+                                 llvm::Align(8));
+    return b.CreateMul(inner,
+                       block.termStride ? block.termStride : b.getInt64(block.depthStride * group));
+  }
+
   void emitStep(Value *inner, bool half) {
-    Value *inPanel = block.offsets
-                         ? b.CreateAlignedLoad(b.i64(), b.CreateGEP(b.i64(), block.offsets, inner),
-                                               llvm::Align(8))
-                         : b.CreateMul(inner, b.getInt64(block.depthStride * group));
+    Value *inPanel = termAt(inner);
     Value *inRow = b.CreateMul(inner, b.getInt64(group));
     llvm::SmallVector<Value *> from;
     for (Value *address : right)

@@ -185,6 +185,8 @@ public:
     if (spec.rule.keepsPlace && placesAreNarrow())
       writer.line("place = tl.full(" + shape + ", -1, tl.int32)");
     openLoops();
+    if (takesSeveralRows())
+      emitSeveralRows(accumulate);
     emitElements(accumulate);
     for (; loops > 0; --loops)
       writer.close();
@@ -286,7 +288,9 @@ private:
     std::string index = "r" + std::to_string(last), elements = std::to_string(plan.elements);
     reduced.push_back(index);
     if (lanesAreResults) {
-      open("for " + index + " in range(" + begin + ", " + end + "):");
+      firstRow = begin, endOfRows = end;
+      if (!takesSeveralRows())
+        open("for " + index + " in range(" + begin + ", " + end + "):");
       return;
     }
     open("for start in range(" + begin + ", " + end + ", " + elements + "):");
@@ -294,6 +298,29 @@ private:
     if (!isWhole) // compared in 32 bits
       writer.line("there = tl.arange(0, " + elements + ") < tl.minimum(" + end + " - start, " +
                   elements + ").to(tl.int32)");
+  }
+
+  /// Each row has its results' tile to read and to write: simple rules take some rows at a time, in
+  /// order.
+  static constexpr int64_t rowsAtOnce = 8;
+  bool takesSeveralRows() const {
+    constexpr size_t fewInputs = 2, shortBody = 6;
+    return lanesAreResults && !spec.rule.keepsPlace && !spec.rule.keepsSpread &&
+           spec.inputs.size() <= fewInputs && spec.body.size() <= shortBody &&
+           symbols.range(spec.reduced.back()).max >= 2 * rowsAtOnce;
+  }
+  /// Leaves the loop over the rows that are left open.
+  void emitSeveralRows(const std::string &accumulate) {
+    std::string count = std::to_string(rowsAtOnce), index = reduced.back();
+    writer.line("whole = " + firstRow + " + (" + endOfRows + " - " + firstRow + ") // " + count +
+                " * " + count);
+    writer.open("for start in range(" + firstRow + ", whole, " + count + "):");
+    for (int64_t row = 0; row < rowsAtOnce; ++row) {
+      writer.line(index + " = start + " + std::to_string(row));
+      emitElements(accumulate);
+    }
+    writer.close();
+    open("for " + index + " in range(whole, " + endOfRows + "):");
   }
 
   void openUnits(const std::string &inner) {
@@ -442,7 +469,7 @@ private:
   const SymbolTable &symbols;
   KernelWriter writer;
   bool twoDims = false, lanesAreResults = false, isWhole = false, isOneRow = false;
-  std::string axis, shape, parts, linear;
+  std::string axis, shape, parts, linear, firstRow, endOfRows;
   Expr grid = 1;
   std::vector<std::string> kept, reduced;
   size_t loops = 0;
