@@ -364,11 +364,26 @@ private:
     JsonValue outputs = expectArray(value.member("outputs"), "outputs of a node");
     for (size_t i = 0; i < outputs.size(); ++i)
       node.outputs.push_back(argument(outputs.at(i)));
+    if (node.target == "torch.ops.higher_order.with_effects")
+      withoutToken(node, inputs);
     if (JsonValue name = value.member("name"); name.isString())
       node.name = name.string();
     else if (!node.outputs.empty())
       node.name = node.outputs[0].text;
     return node;
+  }
+
+  /// A call that takes a token and gives another, so that it keeps its place among its like, is that
+  /// call: nodes are replayed in order.
+  static void withoutToken(Node &node, JsonValue inputs) {
+    JsonValue called = inputs.at(1).member("arg").member("as_operator");
+    if (node.inputs.size() < 2 || node.outputs.empty() || !called.isString())
+      fail("has a call with a token that names no operator");
+    node.target = std::string(called.string());
+    node.inputs.erase(node.inputs.begin(), node.inputs.begin() + 2);
+    node.outputs.erase(node.outputs.begin());
+    if (node.outputs.size() == 1 && node.outputs[0].kind == Argument::Kind::None)
+      node.outputs.clear();
   }
 
   /// The innermost call of a stack trace that is not PyTorch's own, in one line: `model.py:12, in
@@ -454,14 +469,29 @@ Output outputOf(JsonValue value, GraphReader &reader) {
   return output;
 }
 
+/// What stands for the order of calls has no value.
+bool isToken(JsonValue spec) { return spec.isObject() && spec.size() == 1 && spec.key(0) == "token"; }
+
+void dropTokens(JsonValue specs, std::vector<Argument> &values) {
+  for (size_t i = std::min(specs.size(), values.size()); i-- > 0;)
+    if (isToken(specs.at(i)))
+      values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
 void readSignature(JsonValue module, GraphReader &reader, Archive &archive) {
   JsonValue signature = expectObject(module.member("signature"), "signature");
   JsonValue inputs = expectArray(signature.member("input_specs"), "inputs"),
             outputs = expectArray(signature.member("output_specs"), "outputs");
+  auto graph = std::make_shared<Graph>(*archive.graph);
+  dropTokens(inputs, graph->inputs);
+  dropTokens(outputs, graph->outputs);
+  archive.graph = graph;
   for (size_t i = 0; i < inputs.size(); ++i)
-    archive.inputs.push_back(inputOf(inputs.at(i), reader));
+    if (!isToken(inputs.at(i)))
+      archive.inputs.push_back(inputOf(inputs.at(i), reader));
   for (size_t i = 0; i < outputs.size(); ++i)
-    archive.outputs.push_back(outputOf(outputs.at(i), reader));
+    if (!isToken(outputs.at(i)))
+      archive.outputs.push_back(outputOf(outputs.at(i), reader));
   for (auto [what, said, there] :
        {std::tuple{"inputs", archive.inputs.size(), archive.graph->inputs.size()},
         {"outputs", archive.outputs.size(), archive.graph->outputs.size()}})

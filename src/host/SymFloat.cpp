@@ -3,6 +3,7 @@
 #include "host/InterpreterState.h"
 
 #include <cmath>
+#include <utility>
 
 namespace pellucid::host {
 
@@ -90,6 +91,130 @@ std::optional<SizeQuotient> quotientOf(const Value &number) {
   return inner && !inner->isWhole() ? exactResult(*inner) : std::nullopt;
 }
 
+/// The fraction of small denominator that rounds to the number.
+static std::optional<SizeQuotient> fractionOf(double number) {
+  constexpr double most = 1e12;
+  if (!std::isfinite(number) || std::abs(number) > most)
+    return std::nullopt;
+  double rest = number;
+  int64_t n = 1, nBefore = 0, d = 0, dBefore = 1;
+  constexpr int deepest = 24;
+  for (int step = 0; step < deepest; ++step) {
+    double whole = std::floor(rest);
+    if (std::abs(whole) > most)
+      return std::nullopt;
+    nBefore = std::exchange(n, static_cast<int64_t>(whole) * n + nBefore);
+    dBefore = std::exchange(d, static_cast<int64_t>(whole) * d + dBefore);
+    if (d > mostExact || std::abs(static_cast<double>(n)) > most)
+      return std::nullopt;
+    if (static_cast<double>(n) / static_cast<double>(d) == number)
+      return SizeQuotient{n, d};
+    if (rest == whole)
+      return std::nullopt;
+    rest = 1 / (rest - whole);
+  }
+  return std::nullopt;
+}
+
+/// What sums, differences, products and quotients of sizes and constants are before rounding.
+static std::optional<SizeQuotient> rationalOf(const Value &number) {
+  if (number.isFloat())
+    return fractionOf(number.real());
+  auto *inner = number.as<SymFloat>();
+  if (!inner)
+    return exactNumber(number);
+  if (auto *quotient = number.as<SymQuotient>())
+    return SizeQuotient{quotient->numerator, quotient->denominator};
+  if (inner->isWhole() || inner->operands.empty())
+    return std::nullopt;
+  std::optional<SizeQuotient> a = rationalOf(inner->operands[0]);
+  if (!a || std::holds_alternative<std::monostate>(inner->operation))
+    return a;
+  if (auto *function = std::get_if<std::string>(&inner->operation))
+    return *function == "neg" ? std::optional(SizeQuotient{-a->numerator, a->denominator})
+                              : std::nullopt;
+  std::optional<SizeQuotient> b = rationalOf(inner->operands[1]);
+  if (!b)
+    return std::nullopt;
+  switch (std::get<BinaryOp>(inner->operation)) {
+  case BinaryOp::Add:
+    return SizeQuotient{a->numerator * b->denominator + b->numerator * a->denominator,
+                        a->denominator * b->denominator};
+  case BinaryOp::Sub:
+    return SizeQuotient{a->numerator * b->denominator - b->numerator * a->denominator,
+                        a->denominator * b->denominator};
+  case BinaryOp::Mul:
+    return SizeQuotient{a->numerator * b->numerator, a->denominator * b->denominator};
+  case BinaryOp::Div:
+    return SizeQuotient{a->numerator * b->denominator, a->denominator * b->numerator};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The base of a square root of sizes.
+static const Value *rootOf(const Value &number) {
+  auto *inner = number.as<SymFloat>();
+  auto *op = inner ? std::get_if<BinaryOp>(&inner->operation) : nullptr;
+  bool isRoot = op && *op == BinaryOp::Pow && inner->operands[1].isFloat() &&
+                inner->operands[1].real() == 0.5;
+  return isRoot ? &inner->operands[0] : nullptr;
+}
+
+static symbolic::Expr compared(CompareOp op, const symbolic::Expr &a, const symbolic::Expr &b) {
+  switch (op) {
+  case CompareOp::Eq:
+    return symbolic::equal(a, b);
+  case CompareOp::Ne:
+    return symbolic::notEqual(a, b);
+  case CompareOp::Lt:
+    return symbolic::less(a, b);
+  case CompareOp::Le:
+    return symbolic::lessEqual(a, b);
+  case CompareOp::Gt:
+    return symbolic::less(b, a);
+  case CompareOp::Ge:
+    break;
+  }
+  return symbolic::lessEqual(b, a);
+}
+
+/// `a op b` in sizes alone. Both sides are taken as they are before rounding: two fractions of sizes
+/// below 2**25 that differ do so by more than a float64 rounds, and equal ones round to one number.
+static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, const Value &b) {
+  // A root beside a number that is not negative is what its square says.
+  const Value *root = rootOf(a);
+  std::optional<SizeQuotient> left = rationalOf(root ? *root : a), right = rationalOf(b);
+  if (root && (!right || right->numerator.constantOr(-1) < 0))
+    return std::nullopt;
+  if (!left || !right)
+    return std::nullopt;
+  if (root)
+    right = SizeQuotient{right->numerator * right->numerator,
+                         right->denominator * right->denominator};
+  symbolic::Expr under = left->denominator * right->denominator;
+  symbolic::Expr over = left->numerator * right->denominator,
+                 other = right->numerator * left->denominator;
+  using symbolic::less, symbolic::logicalAnd, symbolic::logicalOr;
+  return logicalOr(logicalAnd(less(0, under), compared(op, over, other)),
+                   logicalAnd(less(under, 0), compared(op, other, over)));
+}
+
+static CompareOp mirrored(CompareOp op) {
+  switch (op) {
+  case CompareOp::Lt:
+    return CompareOp::Gt;
+  case CompareOp::Le:
+    return CompareOp::Ge;
+  case CompareOp::Gt:
+    return CompareOp::Lt;
+  case CompareOp::Ge:
+    return CompareOp::Le;
+  default:
+    return op;
+  }
+}
+
 void SymFloat::refuse(Interpreter &interpreter, std::string_view action) const {
   interpreter.refuse("'" + repr() + "' is " + description() + " and cannot be " +
                      std::string(action) + "; " + advice());
@@ -144,8 +269,15 @@ std::optional<Value> SymFloat::unaryOp(Interpreter &, UnaryOp op) {
 std::optional<Value> SymFloat::compare(Interpreter &interpreter, CompareOp op, const Value &other,
                                        bool) {
   bool isNumber = other.isInt() || other.isFloat() || other.isBool() || isSymbolicNumber(other);
-  if (isNumber)
+  if (isNumber) {
+    Value self(shared_from_this());
+    std::optional<symbolic::Expr> holds = comparison(op, self, other);
+    if (!holds && rootOf(other))
+      holds = comparison(mirrored(op), other, self);
+    if (holds)
+      return Value::condition(*holds);
     refuse(interpreter, "compared");
+  }
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   return equality && !other.isObject() ? std::optional(Value(op == CompareOp::Ne)) : std::nullopt;
 }

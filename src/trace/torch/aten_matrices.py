@@ -136,6 +136,11 @@ def _demand(info, text):
     torch._assert_async((info == 0).all(), text)
 
 
+@_aten("aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()")
+def _linalg_check_errors(info, api_name, is_matrix):
+    _demand(info, f"{api_name}: a matrix is singular, or not positive-definite, or its decomposition did not converge")
+
+
 def _turned(A):
     return A.transpose(-1, -2)
 

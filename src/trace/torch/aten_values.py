@@ -215,13 +215,16 @@ def _tensor_split_values(self, tensor_indices_or_sections, dim):
     if tensor_indices_or_sections.dim() != 1 or not _is_known(tensor_indices_or_sections.shape[0]):
         raise NotImplementedError("tensor_split() into as many parts as a tensor says; give the number, or a list of places")
     dim = F._wrapped(dim, self.dim())
-    size, sizes, begin = self.shape[dim], [], 0
-    for i in range(tensor_indices_or_sections.shape[0]):
-        end = _read_size(tensor_indices_or_sections.select(0, i), 0, size, "tensor_split, a place")
-        sizes.append(end - begin)
+    size, strides, parts, begin = self.shape[dim], list(self.stride()), [], 0
+    for i in range(tensor_indices_or_sections.shape[0] + 1):
+        end = size
+        if i < tensor_indices_or_sections.shape[0]:
+            end = _read_size(tensor_indices_or_sections.select(0, i), 0, size, "tensor_split, a place")
+        _check_sizes(self, begin <= end, f"RuntimeError: tensor_split() at places that do not ascend: {end} after {begin}")
+        own = [end - begin if d == dim else n for d, n in enumerate(self.shape)]
+        parts.append(torch.as_strided(self, own, strides, self.storage_offset() + begin * strides[dim]))
         begin = end
-    sizes.append(size - begin)
-    return _split_by_values(self, sizes, dim) or torch.ops.aten.split_with_sizes.default(self, sizes, dim)
+    return parts
 
 
 # --- what occurs

@@ -40,6 +40,7 @@ def _logspace_scalar_tensor(start, end, steps, base, dtype, layout, device, pin_
 @_aten("aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor")
 def _chunk_cat(tensors, dim, num_chunks):
     """Each tensor's dim is filled up with zeros to `num_chunks` equal parts; the parts of all of them lie beside each other."""
+    dim = F._wrapped(dim, tensors[0].dim())
     lead, parts = list(tensors[0].shape[:dim]), []
     for t in tensors:
         size = t.shape[dim]
@@ -168,8 +169,10 @@ def _fractional_pool(self, kernel_size, output_size, random_samples):
     for size in kernel_size:
         count = count * size
     place = place.reshape(lead + list(output_size) + [count])
-    flat = x.reshape(lead + [-1])
-    found = torch.gather(flat, 2, place.reshape(lead + [-1])).reshape(place.shape)
+    whole, windows = 1, count
+    for d in range(dims):
+        whole, windows = whole * sizes[d], windows * output_size[d]
+    found = torch.gather(x.reshape(lead + [whole]), 2, place.reshape(lead + [windows])).reshape(place.shape)
     best = torch.argmax(found, -1, True)
     values, places = torch.gather(found, -1, best).squeeze(-1), torch.gather(place, -1, best).squeeze(-1)
     return (values, places) if batched else (values.squeeze(0), places.squeeze(0))
