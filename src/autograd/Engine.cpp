@@ -108,7 +108,9 @@ private:
       gradients[i] = node.hooked(interpreter, i, std::move(gradients[i]));
     for (const auto &[output, meta] : node.retained)
       if (auto kept = meta.lock(); kept && !gradients[output].isNone())
-        kept->grad = gradients[output];
+        kept->grad = kept->grad.isNone()
+                         ? gradients[output]
+                         : interpreter.binary(h::BinaryOp::Add, kept->grad, gradients[output]);
     for (size_t i = 0; i < request.wanted.size(); ++i)
       if (request.wanted[i].node.get() == &node)
         found[i] = gradients[request.wanted[i].output];

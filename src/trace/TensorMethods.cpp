@@ -79,8 +79,11 @@ h::Value methodSqueeze(TensorObject &self, h::Interpreter &interpreter, const h:
   static const h::Signature signature("dim=()");
   std::vector<h::Value> a = signature.bind(interpreter, "squeeze", args);
   size_t rank = self.tensor.type.rank();
-  std::vector<bool> asked(rank, a[0].isTuple() && a[0].tuple().empty());
-  bool every = a[0].isTuple() && a[0].tuple().empty();
+  // A list of no dims leaves all of them.
+  bool every = args.positional.empty() && args.keywords.empty();
+  if (!every && a[0].isSequence() && a[0].elements().empty())
+    return callAten(self.tracer, interpreter, "alias", argsOf({selfOf(self)}));
+  std::vector<bool> asked(rank, every);
   for (const h::Value &dim : a[0].isSequence() ? a[0].elements() : std::vector<h::Value>{a[0]})
     if (rank > 0)
       asked[static_cast<size_t>(wrapped(interpreter, dim, rank))] = true;

@@ -162,9 +162,8 @@ private:
   }
   h::Value solve() {
     Batch right = batchOf(tracer, interpreter, args.at(2));
-    int64_t columns = right.matrices.empty() ? 0 : right.matrices.front().columns;
-    if (right.matrices.empty())
-      return callAten(tracer, interpreter, "empty", argsOf({}));
+    const std::vector<graph::Expr> &sizes = args.at(2).as<TensorObject>()->tensor.type.shape;
+    int64_t columns = sizes.back().constant().value();
     Results found(batch, batch.dtype, {n, columns}), infos(batch, DataType::Int32, {});
     for (size_t b = 0; b < batch.matrices.size(); ++b) {
       HostMatrix &a = batch.matrices[b], &x = right.matrices[b];

@@ -417,6 +417,12 @@ def _ctc_reduced(log_probs, targets, input_lengths, target_lengths, blank, reduc
         input_lengths, target_lengths = input_lengths.reshape(1), target_lengths.reshape(1)
         targets = targets.reshape(1, -1)
     losses = _ctc(log_probs, targets, input_lengths, target_lengths, blank, longest)[0]
+    if log_probs.requires_grad:
+        # PyTorch's gradient is that of what log_softmax was given: by each of the steps that are read, the probabilities come to it. They add nothing.
+        likely = torch.exp(log_probs.detach())
+        own = torch.where(likely > 0, log_probs - log_probs.detach(), 0.0) * likely
+        read = torch.arange(log_probs.shape[0]).unsqueeze(1) < input_lengths
+        losses = losses + torch.where(read.unsqueeze(2), own, 0.0).sum([0, 2])
     if zero_infinity:
         losses = torch.where(losses == float("inf"), 0.0, losses)
     if reduction == 1:

@@ -227,7 +227,8 @@ def _special_xlog1py(self, other):
 
 def _bessel_series(x, odd, scaled):
     """I0 or I1 by its power series; beyond 20 by its asymptotic one."""
-    size = torch.abs(x)
+    # Even and odd functions of x itself, whose slope at 0 is not that of its size.
+    size = torch.where(x < 0, -x, x)
     near = torch.where(size < 20.0, size, 20.0)
     quarter = near * near / 4.0
     term = near / 2.0 if odd else torch.ones_like(near)
@@ -241,7 +242,9 @@ def _bessel_series(x, odd, scaled):
         part = part * -(order - (2.0 * k - 1.0) * (2.0 * k - 1.0)) / (8.0 * k * far)
         series = series + part
     series = series / torch.sqrt(2.0 * math.pi * far)
-    result = torch.where(size < 20.0, total * torch.exp(-near), series) if scaled else torch.where(size < 20.0, total, series * torch.exp(far))
+    # exp(-|x|) has no slope at 0, where PyTorch's is 0.
+    falling = torch.exp(-torch.abs(near))
+    result = torch.where(size < 20.0, total * falling, series) if scaled else torch.where(size < 20.0, total, series * torch.exp(far))
     return torch.where(x < 0, -result, result) if odd else result
 
 

@@ -143,6 +143,8 @@ def logsumexp(input, dim, keepdim=False):
 def norm(input, p=2, dim=None, keepdim=False):
     if input.dtype in (torch.float16, torch.bfloat16):  # whose squares do not fit
         return norm(input.float(), p, dim, keepdim).to(input.dtype)
+    if p == "nuc":
+        return torch.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
     if p == "fro":
         p = 2
     if dim is None:
@@ -418,10 +420,14 @@ def _mean_of_spread(input, dim, keepdim):
 
 
 def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
     return var(input, dim, unbiased, keepdim, correction), _mean_of_spread(input, dim, keepdim)
 
 
 def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), _mean_of_spread(input, dim, keepdim)
 
@@ -473,7 +479,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         weights = aweights if weights is None else weights * aweights
     if weights is None:
         rows = rows - rows.mean(1, keepdim=True)
-        return (rows @ rows.T / max(count - correction, 0)).squeeze()
+        return (rows @ rows.T / (count - correction if count > correction else 0)).squeeze()
     total = weights.sum()
     if bool(total == 0):
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")

@@ -459,6 +459,13 @@ def _of_weight(grad, input, sizes):
     return torch.mm(rows.t(), input.reshape([-1, sizes[1]]))
 
 
+def _lines(x, length):
+    """Its rows, one after another; of none there is nothing that says how many."""
+    if length is 0:
+        return x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
+    return x.reshape([-1, length])
+
+
 def _of_left(grad, other, sizes):
     rank = len(sizes)
     if rank == 1 and other.dim() == 1:
@@ -467,13 +474,13 @@ def _of_left(grad, other, sizes):
         return grad.unsqueeze(-1) * other
     if rank == 1:
         # [k] @ [.., k, n]: the gradient has no rows.
-        return torch.matmul(other, grad.unsqueeze(-1)).reshape([-1, sizes[0]]).sum(0)
+        return _lines(torch.matmul(other, grad.unsqueeze(-1)).squeeze(-1), sizes[0]).sum(0)
     if rank > 2 and other.dim() == 2:
         return torch.matmul(grad, other.t())
     if rank == 2 and other.dim() > 2:
         n = other.shape[-1]
-        rows = grad.transpose(-1, -2).reshape([-1, sizes[0]])
-        columns = other.transpose(-1, -2).reshape([-1, sizes[1]])
+        rows = _lines(grad.transpose(-1, -2), sizes[0])
+        columns = _lines(other.transpose(-1, -2), sizes[1])
         return torch.mm(rows.t(), columns)
     return torch.matmul(grad, other.transpose(-1, -2))
 
@@ -483,11 +490,11 @@ def _of_right(grad, self, sizes):
     if rank == 1 and self.dim() == 1:
         return grad * self
     if rank == 1:
-        return (self * grad.unsqueeze(-1)).reshape([-1, sizes[0]]).sum(0)
+        return _lines(self * grad.unsqueeze(-1), sizes[0]).sum(0)
     if self.dim() == 1:
         return self.unsqueeze(-1) * grad.unsqueeze(-2)
     if self.dim() > 2 and rank == 2:
-        return torch.mm(self.reshape([-1, sizes[0]]).t(), grad.reshape([-1, sizes[1]]))
+        return torch.mm(_lines(self, sizes[0]).t(), _lines(grad, sizes[1]))
     return torch.matmul(self.transpose(-1, -2), grad)
 
 

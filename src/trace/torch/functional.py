@@ -232,6 +232,8 @@ def embedding_bag(
 ):
     if max_norm is not None:
         raise NotImplementedError("an embedding with max_norm writes its weight at every call; scale the rows that were looked up")
+    if weight.dtype in (torch.int32, torch.int64) and input.is_floating_point():
+        input, weight = weight, input  # the order of old
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":

@@ -390,7 +390,11 @@ def svdvals(A, *, driver=None):
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
     if hermitian:
-        A = A.tril() + _turned(A.tril(-1))
+        # PyTorch's derivative is that of the whole matrix.
+        whole = A.detach()
+        A = whole.tril() + _turned(whole.tril(-1)) + (A - whole)
+    if 0 in A.shape:
+        return _turned(A) * 1
     U, S, Vh = _Svd.apply(A)
     if rtol is None:
         rtol = max(A.shape[-2:]) * torch.finfo(A.dtype).eps if atol is None else 0.0
@@ -503,7 +507,38 @@ def multi_dot(tensors):
 
 def vander(x, *, N=None):
     N = x.shape[-1] if N is None else N
+    if N <= 1:
+        raise RuntimeError("N must be greater than 1.")
     return torch.stack([x**k if k else torch.ones_like(x) for k in range(N)], -1)
+
+
+def cross(input, other, *, dim=-1):
+    return torch.ops.aten.linalg_cross(input, other, dim=dim)
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    return torch.diagonal(A, offset, dim1, dim2)
+
+
+def tensorinv(A, ind=2):
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    sizes = list(A.shape[ind:]) + list(A.shape[:ind])
+    rows, columns = math.prod(A.shape[:ind]), math.prod(A.shape[ind:])
+    if rows != columns:
+        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {columns} != {rows}")
+    return inv(A.reshape(rows, columns)).reshape(sizes)
+
+
+def tensorsolve(A, B, dims=None):
+    if dims is not None:
+        dims = [d % A.dim() for d in dims]
+        A = A.permute([d for d in range(A.dim()) if d not in dims] + dims)
+    sizes, count = list(A.shape[B.dim():]), B.numel()
+    if math.prod(sizes) != count:
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got "
+                           f"{math.prod(sizes)} != {math.prod(A.shape[:B.dim()])}")
+    return solve(A.reshape(count, count), B.reshape(count)).reshape(sizes)
 
 
 def vecdot(x, y, *, dim=-1):

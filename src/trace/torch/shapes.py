@@ -242,17 +242,28 @@ def positive(input):
     return input
 
 
-def atleast_1d(input):
+def _of_each(function, tensors):
+    several = tensors[0] if len(tensors) == 1 else tensors
+    return tuple(function(one) for one in several)
+
+
+def atleast_1d(input, *others):
+    if others or isinstance(input, (list, tuple)):
+        return _of_each(atleast_1d, (input, *others))
     return input.reshape(1) if input.dim() == 0 else input
 
 
-def atleast_2d(input):
+def atleast_2d(input, *others):
+    if others or isinstance(input, (list, tuple)):
+        return _of_each(atleast_2d, (input, *others))
     if input.dim() == 0:
         return input.reshape(1, 1)
     return input.unsqueeze(0) if input.dim() == 1 else input
 
 
-def atleast_3d(input):
+def atleast_3d(input, *others):
+    if others or isinstance(input, (list, tuple)):
+        return _of_each(atleast_3d, (input, *others))
     if input.dim() == 0:
         return input.reshape(1, 1, 1)
     if input.dim() == 1:

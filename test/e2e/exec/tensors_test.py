@@ -107,6 +107,11 @@ class Tensors(unittest.TestCase):
     def test_covariances(self):
         self.same("covariances")
 
+    def test_gradients_of_turns(self):
+        """What was recorded for a derivative in one turn is right in the next alone where nothing that it hangs on has changed."""
+        self.same("gradients_of_turns")
+        self.same("gradients_of_turns", "--device", "cuda=cpu")
+
     def test_states_and_files(self):
         self.same("states_and_files")
 

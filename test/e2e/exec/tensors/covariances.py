@@ -1,4 +1,5 @@
-# Covariances with weights and of few numbers, groups of nothing, systems with a factor: results, names of gradients, gradients of both orders.
+# What a sweep of PyTorch's own sample calls found: covariances with weights and of few numbers, groups of nothing, systems with a factor, empty matrices,
+# functions at 0, arguments in other orders: results, names of gradients, gradients of both orders.
 import torch
 import torch.nn.functional as F
 
@@ -61,3 +62,33 @@ leaf = x[:, :3].clone().requires_grad_()
 for name in ("rot90", "diag_embed", "sgn", "pdist"):
     print(name, getattr(torch, name)(leaf).grad_fn.name())
 print(leaf.logcumsumexp(0).grad_fn.name())
+
+for name in ("i0", "i0e", "i1", "i1e"):
+    say(name, getattr(torch.special, name), torch.tensor([0.0, 0.5, -1.0, 25.0, -0.0, -30.0 if name.endswith("e") else -2.0], dtype=double))
+logs = torch.linspace(-1, 1, 40, dtype=double).sin().reshape(5, 2, 4).log_softmax(-1)
+for inputs, letters in (((5, 4), (2, 2)), ((5, 1), (2, 2)), ((3, 5), (0, 1))):
+    for reduction in ("none", "sum", "mean"):
+        leaf = logs.clone().requires_grad_()
+        loss = F.ctc_loss(leaf, torch.tensor([[1, 2], [3, 3]]), torch.tensor(inputs), torch.tensor(letters), reduction=reduction, zero_infinity=True)
+        loss.sum().backward()
+        print("ctc", reduction, numbers(loss), numbers(leaf.grad))
+even = torch.tensor([[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]], dtype=double)
+leaf = even.clone().requires_grad_()
+(torch.linalg.pinv(leaf, hermitian=True) * torch.arange(9.0, dtype=double).reshape(3, 3)).sum().backward()
+print("pinv", numbers(leaf.grad))
+for call in (torch.var_mean, torch.std_mean):
+    print([numbers(one) for way in ((False,), (True,), (0,), (0, False), ((0, 1), False, True)) for one in call(even, *way)])
+print([list(x.shape) for x in (torch.zeros(1, 1).squeeze(()), torch.squeeze(torch.zeros(1, 2, 1), []), torch.zeros(1, 2, 1).squeeze((0, 2)), torch.zeros(1, 1).squeeze())])
+for a, b in (((2, 0), (0, 3)), ((4, 2, 0), (0, 3)), ((0, 3, 0), (0, 2)), ((2, 3, 0, 5), (5, 2)), ((2, 3, 4, 0), (3, 0, 2)), ((0,), (0,)), ((4, 2, 0), (0,)), ((3,), (3, 0)), ((0, 3), (3,)), ((0,), (0, 2)), ((2, 0), (3, 0, 4)),
+             ((3,), (2, 3, 4))):
+    x, y = torch.ones(a, dtype=double, requires_grad=True), torch.ones(b, dtype=double, requires_grad=True)
+    result = torch.matmul(x, y)
+    result.sum().backward()
+    print("matmul", a, b, list(result.shape), list(x.grad.shape), numbers(y.grad)[:3])
+none = torch.zeros(0, 3, 3, dtype=double)
+print([list(x.shape) for x in (torch.linalg.inv(none), torch.linalg.det(none), torch.linalg.solve(none, none[..., :2]), torch.linalg.inv(none[0:0, :0, :0]), torch.linalg.pinv(none[..., :2]), torch.linalg.pinv(none.reshape(3, 0)), torch.inverse(none))])
+print(torch.linalg.det(torch.zeros(2, 0, 0)), torch.linalg.slogdet(torch.zeros(0, 0)), torch.linalg.solve(torch.zeros(3, 0, 0), torch.zeros(3, 0, 2)).shape)
+print(torch.atleast_1d([torch.tensor(1.0), torch.tensor([2.0])]), torch.atleast_2d((torch.tensor(1.0),)), torch.atleast_3d(torch.tensor(1.0), torch.tensor(2.0)))
+print(numbers(torch.norm(even, "nuc")), numbers(even.norm("nuc", dim=(0, 1))), numbers(torch.norm(even, "fro", dim=(0, 1))))
+print(F.embedding_bag(torch.tensor([[0, 1]]), torch.eye(3)), torch.linalg.vander(torch.tensor([2.0, 3.0]), N=3), torch.linalg.cross(even, even.flip(0)), torch.linalg.diagonal(even))
+print(numbers(torch.linalg.tensorinv(torch.arange(1.0, 17.0, dtype=double).sin().reshape(2, 2, 4))), numbers(torch.linalg.tensorsolve(torch.arange(1.0, 17.0, dtype=double).sin().reshape(2, 2, 4), torch.ones(2, 2, dtype=double))))
