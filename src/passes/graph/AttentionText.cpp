@@ -44,7 +44,7 @@ private:
   std::vector<Columns> tilesOf(const char *index, const Expr &width) const {
     Columns whole = wholeRow(index, width);
     int64_t columns = width.constantOr(0), first = whole.size / 2;
-    if (columns <= first || first < 16)
+    if (columns <= first || first < 16 || spec.tiles.wholeColumns)
       return {whole};
     Columns rest{std::string(index) + "1", first,
                  std::max<int64_t>(16, chooseBlock(columns - first, symbols, first))};

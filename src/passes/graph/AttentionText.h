@@ -23,6 +23,7 @@ struct AttentionTiles {
   /// Keys of the last round, where it is no whole one; 0: there is no such round. Not given: it has
   /// `keys` under a mask, should there be one.
   std::optional<int64_t> lastKeys = std::nullopt;
+  bool wholeColumns = false; ///< of a row are one tile, where they fill less than two, too
 };
 
 /// out[batch…, i, :] = Σ_j softmax_j(query[batch…, i, :] · key[batch…, j, :] * scale + mask[batch…,

@@ -110,6 +110,12 @@ AttentionTiles gpuTiles(const AttentionSpec &spec, int64_t width) {
   // Two blocks of 64 rows beside each other lose less to a causal mask than one of 128.
   constexpr int64_t widthOfTwo = 128;
   bool isOfTwo = row->width == widthOfTwo && spec.keys.constantOr(1) >= mostKeys;
+  // Boxes of rows that are no whole lines of memory are copied at half the rate: blocks of twice as
+  // many rows want half of them.
+  constexpr int64_t line = 128;
+  bool isCut = row->width * 2 == line && spec.width.constantOr(0) * 2 % line != 0;
+  if (isCut && spec.queries.constantOr(0) >= line && width > row->width / 2)
+    return {.rows = line, .keys = 64, .numWarps = 8, .numStages = 3, .wholeColumns = true};
   bool isWhole = isOfTwo || (!spec.causal && spec.keys.constantOr(1) % mostKeys == 0);
   return isWhole ? row->whole : row->half;
 }

@@ -154,6 +154,15 @@ struct ReductionSpec {
   std::string place; ///< an input that holds where an element stood; empty: it is counted
   std::optional<symbolic::Expr> count; ///< `n`; absent: of the reduced elements
   TextOperand output;
+  /// Further reductions of the same elements, whose rules keep one number each: outputs behind the
+  /// first, with its strides.
+  struct Beside {
+    std::string value;
+    ReductionRule rule;
+    std::string finalize = "acc";
+    DataType type = DataType::Float32;
+  };
+  std::vector<Beside> beside = {};
   /// A second output, with the strides of `output`: the extreme value whose place is the first.
   std::optional<DataType> extreme;
 };

@@ -13,6 +13,7 @@
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
 #include "passes/graph/SharedOperands.h"
+#include "passes/graph/SharedReductions.h"
 #include "support/CrashHandler.h"
 
 #include <algorithm>
@@ -209,6 +210,8 @@ private:
         root.result()->type().strides != contiguousStrides(root.result()->type().shape))
       return false;
     auto call = callOf(*producer, registry, program.symbols);
+    if (!forCpu && !reductionsBeside(*producer, registry, program.symbols).empty())
+      return false;
     if (extremeBeside(*producer, *call, reducedDims(*call, call->args[0].value()->type())))
       return false;
     lowerReduction(*producer, &root, members);
@@ -260,6 +263,15 @@ private:
     return Spread{of, square->producer(), distance->producer(), mean->producer()};
   }
 
+  /// The name of what is reduced, which is read where nothing in the group makes it.
+  static std::string read(PointwiseGroup &group, Value *value) {
+    auto [entry, isNew] =
+        group.names.try_emplace(value, "in" + std::to_string(group.inputs.size()));
+    if (isNew)
+      group.inputs.push_back(value);
+    return entry->second;
+  }
+
   /// With `root`, the pointwise group `members` goes on from the result and is replaced instead.
   void lowerReduction(Node &node, Node *root = nullptr, const std::vector<Node *> &members = {}) {
     if (!root && !forCpu && lowerRowRegion(emitter, node))
@@ -271,7 +283,9 @@ private:
     std::vector<int64_t> dims = reducedDims(*call, from);
     Node *wide = nullptr;
     auto spread = forCpu ? std::nullopt : spreadOf(node, dims);
-    std::vector<Node *> producers;
+    std::vector<Node *> producers, beside;
+    if (!forCpu && !root && !spread)
+      beside = reductionsBeside(node, registry, program.symbols);
     PointwiseGroup group;
     group.divisionFails = forCpu;
     if (spread) {
@@ -285,13 +299,19 @@ private:
         wide = maker;
       }
     } else {
-      producers = collectProducers(node, false, from.shape, registry);
+      producers = collectProducers(node, false, from.shape, registry, nullptr, false, beside);
       group = groupOf(producers);
     }
-    std::string value = group.names.count(self) ? group.names.at(self) : "in0";
-    if (!group.names.count(self)) {
-      group.inputs.push_back(self);
-      group.names[self] = "in0";
+    std::string value = read(group, self);
+    std::vector<ReductionSpec::Beside> others;
+    for (const Node *other : beside) {
+      auto its = callOf(*other, registry, program.symbols);
+      ReductionSpec::Beside made;
+      made.type = other->result()->type().dtype;
+      made.rule = reductionRule(*its, its->args[0].value()->type().dtype, made.type);
+      made.value = reducedValue(*its, made.rule, made.type, read(group, its->args[0].value()));
+      made.finalize = its->op.reduction.finalize;
+      others.push_back(std::move(made));
     }
     ReductionSpec spec;
     spec.name = emitter.kernelName({&node}, "reduce");
@@ -326,11 +346,7 @@ private:
       spec.output.dtype = root->result()->type().dtype;
     }
     spec.scalars = group.scalars;
-    // `x != 0` is asked of the element itself: 0.5 is not 0.
-    spec.value = type.dtype == DataType::Bool
-                     ? reductionMap(call->op.reduction.map, "(" + value + ")")
-                     : reductionMap(call->op.reduction.map,
-                                    "(" + value + ").to(" + tlName(spec.rule.accumulate) + ")");
+    spec.value = reducedValue(*call, spec.rule, type.dtype, value);
     spec.finalize = call->op.reduction.finalize;
     std::vector<TensorType> types{TensorType(spec.output.dtype, type.shape, type.device)};
     Node *extreme = extremeBeside(node, *call, dims);
@@ -341,6 +357,13 @@ private:
       if (extreme->isBefore(&node))
         program.main.setInsertionPoint(extreme);
     }
+    for (size_t k = 0; k < beside.size(); ++k) {
+      spec.beside.push_back(std::move(others[k]));
+      const TensorType own = beside[k]->result()->type();
+      types.emplace_back(spec.beside[k].type, own.shape, own.device);
+    }
+    if (!beside.empty())
+      program.main.setInsertionPoint(beside[0]);
     std::vector<Value *> results =
         emitReduction(emitter, std::move(spec), group.inputs, types, node.location, forCpu);
     if (root) {
@@ -349,6 +372,8 @@ private:
       std::sort(producers.begin(), producers.end(),
                 [](const Node *a, const Node *b) { return a->isBefore(b); });
     }
+    for (size_t k = 0; k < beside.size(); ++k)
+      emitter.replace(*beside[k], results[k + 1]);
     emitter.replace(root ? *root : node, results[0], producers);
     if (spread) {
       Node *ofMean = spread->mean->arg(0).value()->producer();
@@ -502,84 +527,6 @@ private:
 };
 
 } // namespace
-
-const Value *aliasRoot(const Value *value, const OperatorRegistry &registry) {
-  for (;;) {
-    const Node *node = value->producer();
-    if (!node->isCall())
-      return value;
-    const Value *next = nullptr;
-    if (const Launch *launch = node->launch()) {
-      next = launch->operands[launch->resultOperands[value->resultIndex()]].value.value();
-    } else {
-      // A strided scatter becomes a launch that writes into its operand.
-      const Operator *op = registry.find(node->target());
-      if (!op || (op->kind != Operator::Kind::View && op->schema.name != "as_strided_scatter"))
-        return value;
-      next = node->arg(0).value();
-    }
-    value = next;
-  }
-}
-
-/// The new contents of mutated inputs in the inputs' own strides, so that they can live there.
-static void layOutMutations(Program &program, const OperatorRegistry &registry,
-                            std::vector<Argument> &results) {
-  std::map<std::string, Value *> inputs;
-  size_t index = 0;
-  for (Node *node : program.main.placeholders())
-    if (const InputSpec &spec = program.inputs[index++];
-        spec.kind == InputSpec::Kind::UserInput && node->resultCount())
-      inputs[spec.name] = node->result();
-  for (size_t i = 0; i < results.size(); ++i) {
-    Value *value = results[i].value();
-    if (!value || program.outputs[i].kind != OutputSpec::Kind::UserInputMutation)
-      continue;
-    Value *input = inputs.at(program.outputs[i].name);
-    const TensorType &type = input->type();
-    // Another placeholder's memory may be written before it is copied from.
-    const Value *root = aliasRoot(value, registry);
-    bool apart = root == input || !root->producer()->isPlaceholder();
-    if (apart && value->type() == type)
-      continue;
-    program.main.setInsertionPoint(program.main.outputNode());
-    program.main.setLocation(value->producer()->location);
-    results[i] = program.main
-                     .call("aten.as_strided_scatter.default",
-                           {Argument(input), Argument(value), Argument::list(type.shape),
-                            Argument::list(type.strides), Argument(type.offset)},
-                           {}, {type})
-                     ->result();
-  }
-}
-
-void ownOutputs(Program &program, const OperatorRegistry &registry) {
-  Node *output = program.main.outputNode();
-  std::vector<Argument> results = output->args();
-  layOutMutations(program, registry, results);
-  std::set<const Value *> roots;
-  for (size_t i = 0; i < results.size(); ++i) {
-    Value *value = results[i].value();
-    if (!value || !value->isTensor() || program.outputs[i].kind != OutputSpec::Kind::UserOutput)
-      continue;
-    const Value *root = aliasRoot(value, registry);
-    TensorType dense(value->type().dtype, value->type().shape, value->type().device);
-    bool whole = value->type().isContiguous(program.symbols) &&
-                 value->type().offset.constant() == 0 &&
-                 program.symbols.proveEqual(root->type().numel(), value->type().numel()) &&
-                 root->type().dtype == value->type().dtype;
-    bool own = whole && !root->producer()->isPlaceholder() && roots.insert(root).second;
-    if (own)
-      continue;
-    program.main.setInsertionPoint(output);
-    program.main.setLocation(value->producer()->location);
-    results[i] = program.main
-                     .call("aten.clone.default", {Argument(value)},
-                           {{"memory_format", Argument("contiguous_format")}}, {dense})
-                     ->result();
-  }
-  output->setArgs(std::move(results));
-}
 
 std::vector<LoweringEdge> lowerToLaunches(Program &program, const OperatorRegistry &registry,
                                           const CompileText &compile, uint32_t sm,

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 namespace pellucid::passes {
 
@@ -39,8 +38,6 @@ std::string renameIdentifiers(const std::string &text,
 }
 
 namespace {
-
-constexpr size_t maximumGroup = 48;
 
 bool looksExpensive(const std::string &expression) {
   return expression.find("tl.") != std::string::npos ||
@@ -232,20 +229,13 @@ std::string addPart(PointwiseGroup &group, PointwiseGroup part, const std::strin
   return names.at(result);
 }
 
-/// True for tensors of one value, whatever their shape.
-bool isFilled(const Node &node, const OperatorRegistry &registry) {
-  const Operator *op = registry.find(node.target());
-  return op && op->kind == Operator::Kind::Factory && !op->factory.value.empty();
-}
+} // namespace
 
-/// True for tensors filled with a function of their index.
 bool holdsIndex(const Node &node, const OperatorRegistry &registry) {
   const Operator *op = registry.find(node.target());
   return op && op->kind == Operator::Kind::Factory &&
          renameIdentifiers(op->factory.value, {{"i", "element_index"}}) != op->factory.value;
 }
-
-} // namespace
 
 bool isPointwise(const Node &node, const OperatorRegistry &registry) {
   if (!node.isCall() || node.isLaunch() || node.resultCount() != 1 || !node.result()->isTensor())
@@ -289,140 +279,6 @@ void addToGroup(PointwiseGroup &group, const Node &node, const OperatorRegistry 
   default:
     addPointwise(group, node, *call);
   }
-}
-
-namespace {
-
-/// collectProducers() with what it may take along.
-class ProducerSearch {
-public:
-  ProducerSearch(Node &r, bool include, const std::vector<Expr> &s, const OperatorRegistry &table,
-                 const SymbolTable *j, bool f, bool again)
-      : root(r), includeRoot(include), shape(s), registry(table), joins(j), fetches(f),
-        repeats(again) {}
-
-  std::vector<Node *> run() {
-    const size_t most = repeats ? maximumRepeated : maximumGroup;
-    take(root);
-    while (!queue.empty() && found.size() < most) {
-      std::pop_heap(queue.begin(), queue.end(), later);
-      Node *node = queue.back();
-      queue.pop_back();
-      if (fetches && isFetch(*node, registry)) {
-        takeIndex(*node);
-        continue;
-      }
-      // A join's parts have another shape; addJoin() looks for what makes them.
-      if (node != &root && !isPointwise(*node, registry))
-        continue;
-      node->forEachOperand([&](Value *value) {
-        if (value->isTensor() && fits(*value->producer()))
-          take(*value->producer());
-      });
-    }
-    std::sort(found.begin(), found.end(), [](Node *a, Node *b) { return a->isBefore(b); });
-    if (!includeRoot)
-      found.erase(std::find(found.begin(), found.end(), &root));
-    return std::move(found);
-  }
-
-private:
-  /// Latest first: by the time a producer is looked at, those of its users that belong to the group
-  /// are in it.
-  static bool later(const Node *a, const Node *b) { return a->isBefore(b); }
-  void take(Node &node) {
-    members.insert(&node);
-    found.push_back(&node);
-    queue.push_back(&node);
-    std::push_heap(queue.begin(), queue.end(), later);
-  }
-
-  /// What computes an index, and what repeats it for the elements that share it.
-  void takeIndex(Node &fetch) {
-    Value *index = computedIndex(fetch, registry, *joins);
-    if (!index)
-      return;
-    Node *expand = nullptr;
-    fetch.forEachOperand([&](Value *value) {
-      Node *producer = value->producer();
-      if (value != index && producer->isCall() && producer->calls("aten.expand.default") &&
-          producer->arg(0).value() == index)
-        expand = producer;
-    });
-    if (expand && (!isOfMembers(*expand) || !members.insert(expand).second))
-      return;
-    if (fits(*index->producer())) {
-      if (expand)
-        found.push_back(expand);
-      take(*index->producer());
-    } else if (expand) {
-      members.erase(expand);
-    }
-  }
-  bool isOfMembers(const Node &node) const {
-    const auto &users = node.result()->users();
-    return std::all_of(users.begin(), users.end(),
-                       [&](const Node *user) { return members.count(user) != 0; });
-  }
-
-  bool fits(Node &producer) const {
-    bool isJoined = joins && (isJoin(producer, registry, *joins) || isTake(producer, registry) ||
-                              (fetches && isFetch(producer, registry)));
-    bool computes = isPointwise(producer, registry);
-    if (members.count(&producer) || (!computes && !isJoined))
-      return false;
-    bool index = holdsIndex(producer, registry);
-    if (index && !includeRoot)
-      return false;
-    // One value is the same in every shape that it is broadcast to.
-    const TensorType &type = producer.result()->type();
-    if (type.shape != shape &&
-        (index || !(isFilled(producer, registry) || (repeats && computes && broadcasts(type)))))
-      return false;
-    // What a take reads, or where, lies in memory, and so does what a fetch reads.
-    for (const Node *user : producer.result()->users()) {
-      if (!members.count(user) || (joins && user != &root && isTake(*user, registry)))
-        return false;
-      if (fetches && isFetch(*user, registry) &&
-          (computedIndex(*user, registry, *joins) != producer.result() ||
-           user->arg(0).value() == producer.result()))
-        return false;
-    }
-    return true;
-  }
-  bool broadcasts(const TensorType &type) const {
-    if (type.rank() > shape.size())
-      return false;
-    size_t missing = shape.size() - type.rank();
-    for (size_t d = 0; d < type.rank(); ++d)
-      if (type.shape[d].constant() != 1 && !(type.shape[d] == shape[missing + d]))
-        return false;
-    return true;
-  }
-
-  static constexpr size_t maximumRepeated = 192;
-  Node &root;
-  bool includeRoot;
-  const std::vector<Expr> &shape;
-  const OperatorRegistry &registry;
-  const SymbolTable *joins;
-  bool fetches, repeats;
-  std::vector<Node *> found, queue;
-  std::unordered_set<const Node *> members;
-};
-
-} // namespace
-
-std::vector<Node *> collectProducers(Node &root, bool includeRoot, const std::vector<Expr> &shape,
-                                     const OperatorRegistry &registry, const SymbolTable *joins,
-                                     bool fetches) {
-  auto found = [&](bool repeats) {
-    return ProducerSearch(root, includeRoot, shape, registry, joins, fetches, repeats).run();
-  };
-  if (fetches)
-    if (std::vector<Node *> wide = found(true); computesAnIndex(wide, registry, *joins))
-      return wide;
-  return found(false);
 }
 
 bool isJoin(const Node &node, const OperatorRegistry &registry, const SymbolTable &symbols,

@@ -47,6 +47,9 @@ std::string renameIdentifiers(const std::string &text,
 /// index.
 bool isPointwise(const graph::Node &node, const graph::OperatorRegistry &registry);
 
+/// True for tensors filled with a function of their index.
+bool holdsIndex(const graph::Node &node, const graph::OperatorRegistry &registry);
+
 /// True for `cat` of a few tensors, whose elements a kernel can take from the part that they come
 /// from instead of from memory.
 bool isJoin(const graph::Node &node, const graph::OperatorRegistry &registry,
@@ -74,12 +77,11 @@ void addToGroup(PointwiseGroup &group, const graph::Node &node,
 /// with all that is filled with its index, and `shape` says which producers fit. With `joins`, its
 /// symbols say which `cat`s are producers too. With `fetches`, so are gathers, and what computes
 /// their indices, in a smaller shape too, which is computed for each element then
-/// (FetchedElements.h).
-std::vector<graph::Node *> collectProducers(graph::Node &root, bool includeRoot,
-                                            const std::vector<graph::Expr> &shape,
-                                            const graph::OperatorRegistry &registry,
-                                            const graph::SymbolTable *joins = nullptr,
-                                            bool fetches = false);
+/// (FetchedElements.h). `beside` are roots of the same shape, which are left out too.
+std::vector<graph::Node *>
+collectProducers(graph::Node &root, bool includeRoot, const std::vector<graph::Expr> &shape,
+                 const graph::OperatorRegistry &registry, const graph::SymbolTable *joins = nullptr,
+                 bool fetches = false, const std::vector<graph::Node *> &beside = {});
 
 /// The group's inputs as operands of a loop nest over `shape`.
 std::vector<TextOperand> operandsOf(const PointwiseGroup &group,

@@ -2,6 +2,7 @@
 #include "passes/graph/ReductionText.h"
 
 #include "passes/graph/KernelWriter.h"
+#include "passes/graph/PointwiseGroup.h"
 
 #include <algorithm>
 
@@ -160,7 +161,12 @@ public:
       writer.pointer("o1");
     if (plan.isSplit() && spec.rule.keepsSpread)
       writer.pointer("o2");
+    for (size_t k = 0; k < spec.beside.size(); ++k)
+      writer.pointer("o" + std::to_string(k + 1));
     writer.helper = spec.rule.helper;
+    for (const ReductionSpec::Beside &other : spec.beside)
+      if (writer.helper.find(other.rule.helper) == std::string::npos)
+        writer.helper += other.rule.helper;
     twoDims = plan.tile == Tile::Rows || (plan.tile == Tile::Columns && plan.elements > 1);
     // Where lanes are results of their own there is nothing to do across them.
     lanesAreResults = plan.tile == Tile::Columns && !twoDims;
@@ -182,6 +188,9 @@ public:
       return writeRow(accumulate);
     writer.line("acc = tl.full(" + shape + ", " + spec.rule.identity + ", " + accumulate + ")");
     emitRule(spec.rule.start);
+    for (size_t k = 0; k < spec.beside.size(); ++k)
+      writer.line(ofBeside("acc", k) + " = tl.full(" + shape + ", " + spec.beside[k].rule.identity +
+                  ", " + tlName(spec.beside[k].rule.accumulate) + ")");
     if (spec.rule.keepsPlace && placesAreNarrow())
       writer.line("place = tl.full(" + shape + ", -1, tl.int32)");
     openLoops();
@@ -194,6 +203,8 @@ public:
       if (spec.rule.keepsPlace && placesAreNarrow()) // beside the largest number that there is
         writer.line("place = place.to(tl.int64)");
       emitRule(spec.rule.across);
+      for (size_t k = 0; k < spec.beside.size(); ++k)
+        emitBeside(spec.beside[k].rule.across, k);
     }
     emitResult();
     return writer.finish(grid * plan.parts, plan.tile == Tile::Row ? plan.elements : plan.results);
@@ -354,10 +365,7 @@ private:
     for (size_t i = 0; i < spec.inputs.size(); ++i)
       emitLoad(i, indices, keptMask, elementMask);
     writer.body({}, spec.body);
-    std::string value = "(" + spec.value + ").to(" + accumulate + ")";
-    if (!mask.empty())
-      value = "tl.where(mask, " + value + ", " + spec.rule.identity + ").to(" + accumulate + ")";
-    writer.line("v = tl.broadcast_to(" + value + ", " + shape + ")");
+    writer.line("v = " + takenUp(spec.value, spec.rule, mask));
     if (spec.rule.keepsPlace)
       writer.line("inside = " + insideText(mask));
     if (spec.rule.keepsSpread)
@@ -371,6 +379,35 @@ private:
                              : placesAreNarrow() ? "(" + positionText(places) + ").to(tl.int32)"
                                                  : positionText(places)));
     emitRule(isOneRow ? spec.rule.whole : spec.rule.step);
+    for (size_t k = 0; k < spec.beside.size(); ++k) {
+      writer.line(ofBeside("v", k) + " = " +
+                  takenUp(spec.beside[k].value, spec.beside[k].rule, mask));
+      emitBeside(spec.beside[k].rule.step, k);
+    }
+  }
+
+  /// The elements of a tile, those that are not there as what changes nothing.
+  std::string takenUp(const std::string &from, const ReductionRule &rule, const std::string &mask) {
+    std::string type = tlName(rule.accumulate), value = "(" + from + ").to(" + type + ")";
+    if (!mask.empty())
+      value = "tl.where(mask, " + value + ", " + rule.identity + ").to(" + type + ")";
+    return "tl.broadcast_to(" + value + ", " + shape + ")";
+  }
+
+  static std::string ofBeside(const std::string &name, size_t k) {
+    return name + "_" + std::to_string(k);
+  }
+  /// A rule's own text, in which the state of reduction `k` has names of its own.
+  static std::string renamed(const std::string &text, size_t k) {
+    std::map<std::string, std::string> names;
+    for (const char *name : {"acc", "best", "v"})
+      names[name] = ofBeside(name, k);
+    return renameIdentifiers(text, names);
+  }
+  void emitBeside(std::vector<std::string> statements, size_t k) {
+    for (std::string &statement : statements)
+      statement = renamed(statement, k);
+    emitRule(statements);
   }
 
   /// Places of 32 bits are half of what each element costs.
@@ -447,6 +484,11 @@ private:
       writer.body({}, spec.after);
       writer.line(
           storeText("o0", writer.address(spec.output, kept), spec.result, spec.output.dtype, mask));
+      for (size_t k = 0; k < spec.beside.size(); ++k)
+        writer.line(storeText("o" + std::to_string(k + 1), writer.address(spec.output, kept),
+                              "tl.cast(" + renamed(spec.beside[k].finalize, k) + ", " +
+                                  tlName(spec.beside[k].type) + ")",
+                              spec.beside[k].type, mask));
       return;
     }
     // States of one result lie together where rows are reduced, those of one part where columns
@@ -456,6 +498,9 @@ private:
             ? linear + " * " + parts + " + part"
             : "part * " + writer.scalar(product(spec.kept, 0, spec.kept.size())) + " + " + linear;
     writer.line(storeText("o0", at, "acc", spec.rule.accumulate, mask));
+    for (size_t k = 0; k < spec.beside.size(); ++k)
+      writer.line(storeText("o" + std::to_string(k + 1), at, ofBeside("acc", k),
+                            spec.beside[k].rule.accumulate, mask));
     if (spec.rule.keepsPlace)
       writer.line(storeText("o1", at, "place", DataType::Int64, mask));
     if (spec.rule.keepsSpread) {
@@ -495,6 +540,11 @@ ReductionSpec combining(const ReductionSpec &spec, const ReductionPlan &plan,
   state.strides.push_back(together ? Expr(1) : results);
   combine.inputs = {state};
   combine.value = "in0";
+  for (ReductionSpec::Beside &other : combine.beside) {
+    other.value = "in" + std::to_string(combine.inputs.size());
+    state.dtype = other.rule.accumulate;
+    combine.inputs.push_back(state);
+  }
   if (spec.rule.keepsPlace) {
     state.dtype = DataType::Int64;
     combine.inputs.push_back(state);
@@ -528,6 +578,8 @@ ReductionTexts writeReduction(ReductionSpec spec, const SymbolTable &symbols, bo
     return texts;
   ReductionStates states;
   states.types = {spec.rule.accumulate};
+  for (const ReductionSpec::Beside &other : spec.beside)
+    states.types.push_back(other.rule.accumulate);
   if (spec.rule.keepsPlace)
     states.types.push_back(DataType::Int64);
   if (spec.rule.keepsSpread)

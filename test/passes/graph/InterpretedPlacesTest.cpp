@@ -100,6 +100,46 @@ TEST_F(ComputedPlaces, rowsAndElementsOfTables) {
   });
 }
 
+/// Reductions of the same elements share their reading, whatever each makes of them first.
+TEST_F(ComputedPlaces, reductionsShareTheirReading) {
+  auto extremes = [&](Value *x, Argument dims) {
+    return std::vector{one("aten.amin.default", {x, dims}), one("aten.amax.default", {x, dims})};
+  };
+  for (const Shape &shape :
+       std::vector<Shape>{{3, 7}, {2, 1300}, {70, 33}, {20000, 3}, {1, 70000}, {5, 1}})
+    for (int64_t dim = 0; dim < 2; ++dim)
+      for (double special : {0.0, nan, -HUGE_VAL})
+        onDevice(0, [&] {
+          Value *x = tensor(f32, shape, 3);
+          values(0).set(Shape{shape[0] - 1, shape[1] / 2}, special);
+          return extremes(x, List{dim});
+        });
+  onDevice(2e-5, [&] { // sums of other functions of two tensors, one of them of bool
+    Value *x = tensor(f32, {40, 50}, 1), *y = tensor(f16, {40, 50}, 1);
+    Value *both = one("aten.mul.Tensor", {x, y}), *larger = one("aten.gt.Tensor", {x, y});
+    return std::vector{
+        one("aten.sum.dim_IntList", {both, List{1}}), one("aten.sum.dim_IntList", {x, List{1}}),
+        one("aten.mean.dim", {y, List{1}}), one("aten.any.dim", {larger, int64_t(1)})};
+  });
+  onDevice(2e-5, [&] { // the mean is needed before what is summed of it
+    Value *x = tensor(f32, {40, 50}, 1), *mean = one("aten.mean.dim", {x, List{1}, true});
+    Value *away = one("aten.abs.default", {one("aten.sub.Tensor", {x, mean})});
+    return std::vector{mean, one("aten.amax.default", {away, List{1}}),
+                       one("aten.sum.dim_IntList", {x, List{1}})};
+  });
+  onDevice(2e-5, [&] { // products beside sums, integers, a computed tensor that both read
+    Value *x = one("aten.relu.default", {tensor(f32, {3, 9000}, 1)});
+    Value *k = tensor(i32, {9, 40}, 5);
+    return std::vector{
+        one("aten.sum.dim_IntList", {x, List{1}}), one("aten.amax.default", {x, List{1}}),
+        one("aten.prod.dim_int", {k, int64_t(0)}), one("aten.sum.dim_IntList", {k, List{0}})};
+  });
+  begin();
+  EXPECT_EQ(launches(extremes(tensor(f32, {64, 5000}), List{1})), 1u);
+  begin();
+  EXPECT_EQ(launches(extremes(tensor(f32, {1 << 20}), List{0})), 2u);
+}
+
 TEST_F(ComputedPlaces, runningExtremes) {
   for (const Shape &shape : std::vector<Shape>{
            {3, 7}, {2, 5000}, {1, 9000}, {9000, 2}, {3, 70, 5}, {0, 3}, {4, 1}, {40, 33}})
