@@ -179,11 +179,30 @@ public:
     writer.line("mask = col < " + size);
     indices.push_back("col");
     nameWindows(writer, spec, indices);
+    if (!endsWithinVector()) {
+      writeElements(indices, line, outputs, true);
+    } else {
+      // A mask that may end anywhere would have each element moved by itself.
+      writer.open("if (pid + 1) * BLOCK <= " + size + ":");
+      writeElements(indices, line, outputs, false);
+      writer.close();
+      writer.open("else:");
+      writeElements(indices, line, outputs, true);
+      writer.close();
+    }
+    return writer.finish(chunks * product(spec.shape, 0, outer), block);
+  }
+
+private:
+  void writeElements(const std::vector<std::string> &indices, const std::string &line,
+                     const std::vector<std::string> &outputs, bool isMasked) {
+    size_t outer = spec.shape.size() - 1;
+    std::string all = isMasked ? "mask" : "";
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       if (isFetched(spec, i))
         continue;
       bool tile = anyStrideAlong(spec.inputs[i], outer);
-      std::string mask = inWindow(writer, spec, spec.inputs[i], indices, tile ? "mask" : "");
+      std::string mask = inWindow(writer, spec, spec.inputs[i], indices, tile ? all : "");
       writer.line("in" + std::to_string(i) + " = " + loadText(writer, spec, i, indices, mask));
     }
     if (spec.usesIndex)
@@ -194,12 +213,27 @@ public:
       std::string value = "tl.broadcast_to(" + spec.results[i] + ", [BLOCK])";
       std::string place =
           ofTile(writer.address(spec.outputs[i], indices), spec.outputs[i], {outer}, "[BLOCK]");
-      writer.line(storeText(outputs[i], place, value, spec.outputs[i].dtype, "mask"));
+      writer.line(storeText(outputs[i], place, value, spec.outputs[i].dtype, all));
     }
-    return writer.finish(chunks * product(spec.shape, 0, outer), block);
   }
 
-private:
+  /// One long line, on a device, of which all but the last program have whole vectors.
+  bool endsWithinVector() const {
+    constexpr int64_t vectorBytes = 16, leastElements = 1 << 20;
+    const Expr &size = spec.shape.back();
+    int64_t narrowest = vectorBytes;
+    for (const std::vector<TextOperand> *operands : {&spec.inputs, &spec.outputs})
+      for (const TextOperand &operand : *operands)
+        if (operand.strides.back().constant() != 0)
+          narrowest = std::min<int64_t>(narrowest, byteSize(operand.dtype));
+    return spec.turnsByLines && spec.shape.size() == 1 && spec.windows.empty() &&
+           size.constantOr(0) >= leastElements &&
+           *size.constant() % (vectorBytes / narrowest) != 0 &&
+           std::none_of(spec.body.begin(), spec.body.end(), [](const TextStatement &statement) {
+             return statement.fetch || !statement.failure.empty();
+           });
+  }
+
   PointwiseSpec &spec;
   const SymbolTable &symbols;
   KernelWriter writer;

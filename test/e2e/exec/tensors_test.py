@@ -54,6 +54,26 @@ class Tensors(unittest.TestCase):
             )
             self.assertEqual(done.stdout, f"{wanted}\n" * 4, done.stderr)
 
+    def test_tf32_settings(self):
+        """One setting by its three names, convolutions' by its own; what is compiled before and after is right either way."""
+        done = self.text(
+            "import torch\nimport torch.nn.functional as F\n"
+            "def show():\n    m, c = torch.backends.cuda.matmul, torch.backends.cudnn\n"
+            "    print(torch.get_float32_matmul_precision(), m.allow_tf32, m.fp32_precision, c.allow_tf32, c.fp32_precision)\n"
+            "show()\nx = torch.arange(12.0).reshape(3, 4)\nfirst = x @ x.t()\ntwice = torch.compile(lambda y: y @ y.t() * 2)\nshared = twice(x)\n"
+            "torch.set_float32_matmul_precision('high')\nshow()\nprint((x @ x.t() == first).all(), (twice(x) == shared).all())\n"
+            "torch.backends.cuda.matmul.allow_tf32 = False\nshow()\ntorch.backends.cuda.matmul.fp32_precision = 'tf32'\nshow()\n"
+            "torch.backends.cudnn.allow_tf32 = True\ntorch.set_float32_matmul_precision('highest')\nshow()\n"
+            "print(F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)).sum())\n"
+            "for wrong in ('low', 'tf32'):\n    try:\n        torch.set_float32_matmul_precision(wrong)\n    except (ValueError, RuntimeError) as error:\n        print(type(error).__name__)\n"
+        )
+        self.assertEqual(
+            done.stdout,
+            "highest False ieee False ieee\nhigh True tf32 False ieee\ntensor(True) tensor(True)\nhighest False ieee False ieee\n"
+            "high True tf32 False ieee\nhighest False ieee True tf32\ntensor(16.)\nValueError\nValueError\n",
+            done.stderr,
+        )
+
     def test_types_that_calls_ask_for(self):
         """Python's int, float and bool are dtypes; one that tensors do not have here is refused by its name, and what is none raises."""
         makers = [

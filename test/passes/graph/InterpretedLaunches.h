@@ -96,7 +96,8 @@ protected:
       sources += one.source;
       return text(one, pointers, accesses);
     };
-    lowerToLaunches(program, registry, compile, device, deterministic, {}, tf32);
+    lowerToLaunches(program, registry, compile, device, deterministic, {}, tf32,
+                    tf32Products);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
     std::vector<int64_t> grids;
@@ -175,7 +176,7 @@ protected:
   Program program, unlowered;
   const OperatorRegistry &registry = OperatorRegistry::builtins();
   std::vector<Datum> inputs;
-  bool deterministic = false, tf32 = false;
+  bool deterministic = false, tf32 = false, tf32Products = false;
   /// What a device's programs go through first, and how often either did something.
   bool withPasses = false;
   size_t replaced = 0, moved = 0, changed = 0, masks = 0, copies = 0, joined = 0,

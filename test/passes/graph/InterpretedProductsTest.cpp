@@ -19,6 +19,35 @@ TEST_F(InterpretedProducts, productsOfAllSizes) {
       });
 }
 
+// Products of f32 alone ask for tf32, and only where that is wanted; what is no finite number goes
+// through.
+TEST_F(InterpretedProducts, productsOfTf32WhereAsked) {
+  for (bool asks : {false, true})
+    for (DataType type : {f32, f64, f16}) {
+      tf32Products = asks;
+      sources.clear();
+      onDevice(boundOf(type), [&] {
+        Value *a = tensor(type, {33, 40}), *b = tensor(type, {40, 17}),
+              *c = tensor(type, {2, 9, 40});
+        return std::vector{one("aten.mm.default", {a, b}),
+                           one("aten.linear.default", {c, one("aten.t.default", {b})}),
+                           one("aten.addmm.default", {tensor(type, {17}), a, b})};
+      });
+      EXPECT_EQ(sources.find("\"tf32\"") != std::string::npos, asks && type == f32);
+      if (type != f32)
+        continue;
+      for (double special : {HUGE_VAL, nan, 1e38})
+        onDevice(1e-6, [&] {
+          Value *a = tensor(f32, {17, 16}), *b = tensor(f32, {16, 16});
+          Tensor::forEachIndex(Shape{17, 16}, [&](std::span<const int64_t> at) {
+            values(0).set(at, at[0] == 5 && at[1] == 3 ? special : at[0] == at[1]);
+          });
+          return std::vector{one("aten.mm.default", {a, b})};
+        });
+    }
+  tf32Products = false;
+}
+
 // Rows of large products that do not begin at vectors are copied first.
 TEST_F(InterpretedProducts, largeProductsOfOddRowsAreAligned) {
   for (DataType type : {f16, f32})
