@@ -38,7 +38,25 @@ Value *LaneEvaluator::evaluateVector(mlir::Value value, IndexMapId map) {
   return toVector(b, evaluate(value, map), lanes);
 }
 
+/// `first`, and one more for each index along the one dim.
+LaneValue LaneEvaluator::rampFrom(Value *first, IndexMapId map) {
+  LaneValue at = index(maps.dims(map)[0]);
+  if (at.isOpaque())
+    return at;
+  llvm::Type *type = first->getType();
+  auto narrow = [&](Value *v) {
+    return b.CreateSExtOrTrunc(v, v->getType()->isVectorTy() ? lanesOf(type, codegen::laneCount(v))
+                                                             : type);
+  };
+  if (at.isVector())
+    return LaneValue::vector(b.CreateAdd(narrow(at.value), splatTo(b, first, lanes)));
+  Value *base = b.CreateAdd(narrow(at.value), first);
+  return at.isRamp() ? LaneValue::ramp(base, narrow(at.stride)) : LaneValue::uniform(base);
+}
+
 LaneValue LaneEvaluator::compute(mlir::Value value, IndexMapId map) {
+  if (Value *first = environment.firstOfRamp(value))
+    return rampFrom(first, map);
   if (const TileBuffer *buffer = environment.buffer(value))
     return readBuffer(*buffer, map);
   mlir::Operation *op = value.getDefiningOp();
@@ -50,15 +68,7 @@ LaneValue LaneEvaluator::compute(mlir::Value value, IndexMapId map) {
         return LaneValue::uniform(environment.scalar(splat.getSrc()));
       })
       .Case<tt::MakeRangeOp>([&](auto range) {
-        LaneValue at = index(maps.dims(map)[0]);
-        if (at.isOpaque())
-          return at;
-        auto narrow = [&](Value *v) { return b.CreateTrunc(v, typeLike(v, b.i32())); };
-        Value *first = b.getInt32(static_cast<int32_t>(range.getFirst()));
-        if (at.isVector())
-          return LaneValue::vector(b.CreateAdd(narrow(at.value), splatTo(b, first, lanes)));
-        Value *base = b.CreateAdd(narrow(at.value), first);
-        return at.isRamp() ? LaneValue::ramp(base, narrow(at.stride)) : LaneValue::uniform(base);
+        return rampFrom(b.getInt32(static_cast<int32_t>(range.getFirst())), map);
       })
       .Case<tt::ExpandDimsOp>([&](auto expand) {
         return evaluate(expand.getSrc(), maps.throughExpandDims(map, expand.getAxis()));

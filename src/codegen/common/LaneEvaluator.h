@@ -27,6 +27,9 @@ public:
   virtual llvm::Value *scalar(mlir::Value value) = 0;
   /// The memory that holds a tile; null when it is to be evaluated from its operation.
   virtual const TileBuffer *buffer(mlir::Value tile) = 0;
+  /// The first element of a line of integers in memory that is known to count up by one here; null:
+  /// nothing is known.
+  virtual llvm::Value *firstOfRamp(mlir::Value) { return nullptr; }
   /// Reports an operation that cannot be generated, at its place. Does not return.
   [[noreturn]] virtual void refuse(mlir::Operation *op, const std::string &why) = 0;
   /// An operation of a combining or mapping function.
@@ -91,6 +94,7 @@ private:
   LaneValue computeElementOp(mlir::Operation *op, mlir::Value result, IndexMapId map);
   LaneValue computeLoad(mlir::Operation *op, IndexMapId map);
   LaneValue computeConstant(mlir::Operation *op, IndexMapId map);
+  LaneValue rampFrom(llvm::Value *first, IndexMapId map);
   LaneValue computeGather(mlir::Operation *op, IndexMapId map);
   LaneValue computeJoin(mlir::Operation *op, IndexMapId map);
   LaneValue computeMap(mlir::Operation *op, mlir::Value result, IndexMapId map);

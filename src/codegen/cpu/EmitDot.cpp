@@ -126,10 +126,13 @@ TileBuffer KernelEmitter::convertedTile(mlir::Value tile, mlir::Type element) {
   if (type.getElementType() == element)
     return ensureBuffer(tile);
   TileBuffer area = allocate(element, type.getShape());
-  emitNest(nestOver(type.getShape(), {tile}), {tile}, {}, [&](LaneEvaluator &chunk, IndexMapId at) {
-    Value *value = chunk.evaluateVector(tile, at);
-    chunk.writeBuffer(area, at,
-                      LaneValue::vector(convertOperand(b, value, type.getElementType(), element)));
+  withRamps(tile, [&] {
+    emitNest(nestOver(type.getShape(), {tile}), {tile}, {},
+             [&](LaneEvaluator &chunk, IndexMapId at) {
+               Value *value = chunk.evaluateVector(tile, at);
+               Value *converted = convertOperand(b, value, type.getElementType(), element);
+               chunk.writeBuffer(area, at, LaneValue::vector(converted));
+             });
   });
   return area;
 }

@@ -250,13 +250,15 @@ void KernelEmitter::storeTile(mlir::Value tile, const TileBuffer &into) {
   auto outer = std::move(byProducts);
   byProducts.clear();
   scratch->touch(into, current);
-  if (auto across = turnedDim(tile))
-    storeTurned(tile, into, *across);
-  else
-    emitNest(flatNestOver(tileType(tile).getShape(), {tile}), {tile}, {},
-             [&](LaneEvaluator &chunk, IndexMapId at) {
-               chunk.writeBuffer(into, at, chunk.evaluate(tile, at));
-             });
+  withRamps(tile, [&] {
+    if (auto across = turnedDim(tile))
+      storeTurned(tile, into, *across);
+    else
+      emitNest(flatNestOver(tileType(tile).getShape(), {tile}), {tile}, {},
+               [&](LaneEvaluator &chunk, IndexMapId at) {
+                 chunk.writeBuffer(into, at, chunk.evaluate(tile, at));
+               });
+  });
   byProducts = std::move(outer);
 }
 

@@ -144,8 +144,11 @@ void KernelEmitter::emitBlock(mlir::Block &block) {
 void KernelEmitter::emitStatement(mlir::Operation *op) {
   if (isLazyTileOp(op)) {
     for (mlir::Value result : op->getResults())
-      if (plan.lookup(result) == TilePlacement::AtDefinition)
+      if (plan.lookup(result) == TilePlacement::AtDefinition) {
         ensureBuffer(result);
+        if (plan.likelyRamps.contains(result))
+          noteRamp(result);
+      }
     return;
   }
   llvm::TypeSwitch<mlir::Operation *>(op)

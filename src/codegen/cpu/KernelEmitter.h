@@ -36,6 +36,7 @@ public:
   void emit();
 
   const TileBuffer *buffer(mlir::Value tile) override;
+  llvm::Value *firstOfRamp(mlir::Value tile) override;
 
 private:
   using ChunkBody = llvm::function_ref<void(LaneEvaluator &, IndexMapId)>;
@@ -73,6 +74,13 @@ private:
   /// The tile in scratch memory, written there now if need be.
   const TileBuffer &ensureBuffer(mlir::Value tile);
   void storeTile(mlir::Value tile, const TileBuffer &into);
+
+  // EmitRamps.cpp
+  /// Asks a line of indices in scratch memory whether it counts up by one.
+  void noteRamp(mlir::Value line);
+  /// What `emit` emits to evaluate `tile`; twice where indices that it is made of may count up by
+  /// one: for those that do, and for all others.
+  void withRamps(mlir::Value tile, llvm::function_ref<void()> emit);
 
   // EmitTurned.cpp
   /// The dim other than the last along which all that `tile` is evaluated from lies dense, where
@@ -173,6 +181,11 @@ private:
   llvm::AllocaInst *program[3] = {};
   llvm::Value *gridSize[3] = {};
   llvm::DenseMap<mlir::Value, TileBuffer> buffers;
+  struct Ramp {
+    llvm::Value *holds, *first; ///< an i1, an integer
+  };
+  llvm::DenseMap<mlir::Value, Ramp> ramps;
+  bool assumesRamps = false;
   /// Tiles that the nest being emitted writes on the side.
   llvm::MapVector<mlir::Value, TileBuffer> byProducts;
   mlir::Operation *current = nullptr;

@@ -166,6 +166,12 @@ private:
       depth = std::max(depth, cheapDepth.lookup(v) + 1);
       return !isTile(v) || !costly.contains(v);
     });
+    // What is in scratch memory is read, not computed again.
+    if (ofCheap && isLikelyRamp(op)) {
+      plan.likelyRamps.insert(op.getResult(0));
+      cheapDepth[op.getResult(0)] = 1;
+      return;
+    }
     bool cheap = !lazy || (simple && ofCheap && depth <= mostCheapDepth);
     for (mlir::Value result : op.getResults())
       if (!cheap)
@@ -174,7 +180,24 @@ private:
         cheapDepth[result] = depth;
   }
 
+  /// Indices that are kept in range, of one dim of a tile that has two.
+  static bool isLikelyRamp(mlir::Operation &op) {
+    constexpr int64_t shortest = 8, longest = 1024;
+    if (!mlir::isa<mlir::arith::RemSIOp, mlir::arith::RemUIOp, mlir::arith::SelectOp,
+                   mlir::arith::MinSIOp, mlir::arith::MinUIOp>(op) ||
+        !isTile(op.getResult(0)))
+      return false;
+    auto type = mlir::cast<mlir::RankedTensorType>(op.getResult(0).getType());
+    return type.getRank() == 1 && type.getNumElements() >= shortest &&
+           type.getNumElements() <= longest && type.getElementType().isInteger() &&
+           type.getElementTypeBitWidth() >= 32 &&
+           llvm::any_of(op.getResult(0).getUsers(),
+                        [](mlir::Operation *user) { return mlir::isa<tt::ExpandDimsOp>(user); });
+  }
+
   TilePlacement place(mlir::Operation &op, mlir::Value value) {
+    if (plan.likelyRamps.contains(value))
+      return TilePlacement::AtDefinition;
     if (!costly.contains(value))
       return TilePlacement::Lazy;
     auto points = evaluationPoints(value, plan);

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace pellucid::codegen {
 
@@ -17,6 +18,9 @@ struct TilePlan {
   llvm::DenseMap<mlir::Value, TilePlacement> placement;
   /// Of tiles placed AtFirstUse.
   llvm::DenseMap<mlir::Value, mlir::Operation *> firstUse;
+  /// Lines of indices that most likely count up by one, as `offsets % n` does: placed AtDefinition,
+  /// and asked there.
+  llvm::DenseSet<mlir::Value> likelyRamps;
 
   TilePlacement lookup(mlir::Value tile) const { return placement.lookup(tile); }
 };
