@@ -63,22 +63,27 @@ std::vector<Expr> withBatch(const GemmSpec &spec, const Expr &rows, const Expr &
 }
 
 /// A matrix times a vector is a row times the transposed matrix: its columns, which lie along k,
-/// are then read where they lie, and no columns are multiplied that are not there.
-void turnVector(GemmSpec &spec, Value *&a, Value *&b) {
+/// are then read where they lie, and no columns are multiplied that are not there. True: a bias
+/// that is one number for all has to be made as long as the row.
+bool turnVector(GemmSpec &spec, Value *&a, Value *&b) {
   auto across = [](const TextOperand &operand) {
     return operand.strides[operand.strides.size() - 2];
   };
   bool mayTurn =
       isOne(spec.n) && !isOne(spec.m) && isOne(spec.a.strides.back()) && isOne(across(spec.output));
-  for (const TextOperand &bias : spec.bias)
-    mayTurn &= isOne(across(bias));
+  bool isNumber = false;
+  for (const TextOperand &bias : spec.bias) {
+    isNumber = across(bias).constant() == 0 && spec.batch.empty();
+    mayTurn &= isOne(across(bias)) || isNumber;
+  }
   if (!mayTurn)
-    return;
+    return false;
   std::swap(spec.m, spec.n);
   std::swap(spec.a, spec.b);
   std::swap(a, b);
   for (TextOperand *operand : operandsOf(spec))
     std::swap(operand->strides.back(), operand->strides[operand->strides.size() - 2]);
+  return isNumber;
 }
 
 /// Elements of a packed matrix.
@@ -148,15 +153,16 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
                              const TensorType &type) {
   if (!covers(spec))
     return nullptr;
-  turnVector(spec, a, b);
-  mergeBatches(spec);
-  bool several = spec.batch.size() > 1;
-  if (several && bias)
-    return nullptr;
   auto dense = [&](Value *&value, TextOperand &operand, const std::vector<Expr> &shape) {
     value = makeDense(value, operand, shape);
     operand.strides = contiguousStrides(shape);
   };
+  if (turnVector(spec, a, b))
+    dense(bias, spec.bias[0], {spec.m, spec.n});
+  mergeBatches(spec);
+  bool several = spec.batch.size() > 1;
+  if (several && bias)
+    return nullptr;
   if (several || !(isOne(spec.a.strides.back()) || isOne(spec.k)))
     dense(a, spec.a, withBatch(spec, spec.m, spec.k));
   if (several) {
