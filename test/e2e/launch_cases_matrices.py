@@ -27,6 +27,13 @@ def products(rng):
         yield Case(f"grouped matmul bf16 {M}x{N}x{K}", FILE, "grouped_matmul", grid,
                    dict(a_ptr=low, b_ptr=high, c_ptr=Bf16(np.zeros((M, N))), M=M, N=N, K=K, **strides, **blocks, OUT=Words("tl.bfloat16")),
                    dict(c_ptr=w), 5e-3)
+    # Whole blocks have indices that count up by one, the last ones have others.
+    for M, N, K, wide in ((64, 96, 40, True), (64, 96, 40, False), (50, 71, 33, True), (33, 32, 64, False)):
+        a, b = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((K, N)).astype(np.float32)
+        for name, given in (("f32", (a, b)), ("bf16", (Bf16(a), Bf16(b)))):
+            want = a.astype(np.float64) @ b if name == "f32" else given[0].values @ given[1].values
+            yield Case(f"matmul in range {M}x{N}x{K} {name}{' wide' if wide else ''}", FILE, "matmul_in_range", f"{-(-M // 32)},{-(-N // 32)}",
+                       dict(a_ptr=given[0], b_ptr=given[1], c_ptr=np.zeros((M, N), np.float32), M=M, N=N, K=K, WIDE=wide, BLOCK=32), dict(c_ptr=want), 1e-5)
     for split in (1, 4):
         a, b = rng.standard_normal((37, 200)).astype(np.float32), rng.standard_normal((200, 41)).astype(np.float32)
         yield Case(f"split K {split}", FILE, "split_k_matmul", f"2,2,{split}",

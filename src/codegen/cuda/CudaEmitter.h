@@ -188,6 +188,8 @@ private:
   llvm::Value *shuffleBy(unsigned intrinsic, llvm::Value *value, llvm::Value *lane);
   Registers moveInWarp(const Registers &values, const WarpMove &move);
   Registers exchangeLanes(const Registers &values, mlir::Type element, const LaneExchange &plan);
+  Registers throughShared(uint64_t at, const HeldTile &tile, const Layout &layout,
+                          mlir::Type element);
   std::vector<llvm::Value *> placesIn(const SharedSwizzle &swizzle, const Layout &layout);
 
   // CudaMessages.cpp

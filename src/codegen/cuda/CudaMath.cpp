@@ -64,13 +64,20 @@ static bool isSum(mlir::Operation *op) {
                       llvm::IsaPred<arith::AddFOp>);
 }
 
-/// A sum that a loop carries on.
-static bool isRunningSum(mlir::Operation *op) {
-  return mlir::isa<arith::AddFOp>(op) && !op->use_empty() &&
-         llvm::all_of(op->getUsers(), [](mlir::Operation *user) {
+/// A loop carries it on, or what a condition chooses of it and another.
+static bool isCarriedOn(mlir::Operation *op, unsigned depth = 0) {
+  constexpr unsigned deepest = 4;
+  return depth < deepest && !op->use_empty() &&
+         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) {
+           if (auto select = mlir::dyn_cast<arith::SelectOp>(user))
+             return select.getCondition() != op->getResult(0) && isCarriedOn(user, depth + 1);
            return mlir::isa<mlir::scf::YieldOp>(user) &&
                   mlir::isa<mlir::scf::ForOp>(user->getParentOp());
          });
+}
+/// A sum that a loop carries on.
+static bool isRunningSum(mlir::Operation *op) {
+  return mlir::isa<arith::AddFOp>(op) && isCarriedOn(op);
 }
 static bool addsUp(mlir::Operation *op) { return isSum(op) || isRunningSum(op); }
 

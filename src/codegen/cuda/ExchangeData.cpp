@@ -10,6 +10,8 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 namespace pellucid::codegen {
 
 using llvm::Value;
@@ -57,31 +59,85 @@ Registers CudaEmitter::convert(ttgpu::ConvertLayoutOp op) {
     return exchangeLanes(tile.registers, element, *plan);
   if (auto move = warpMoveThatPays(tile.layout, layout))
     return moveInWarp(tile.registers, *move);
-  uint64_t at = ttgpu::offsetOf(op);
-  Value *holds = isFirstHolder(tile.layout);
-  SharedSwizzle swizzle(tile.layout, layout, memoryBytes(element));
-  std::vector<Value *> into = placesIn(swizzle, tile.layout), from = placesIn(swizzle, layout);
-  for (unsigned r = 0; r < tile.layout.registerCount(); ++r)
-    writeShared(at, element, into[r], tile.registers[r], holds);
-  emitBarrier();
-  for (unsigned r = 0; r < layout.registerCount(); ++r)
-    registers.push_back(readShared(at, element, from[r]));
-  return registers;
+  return throughShared(ttgpu::offsetOf(op), tile, layout, element);
 }
 
-/// Of each register's element. A thread's place is computed once; registers differ by a constant.
-std::vector<Value *> CudaEmitter::placesIn(const SharedSwizzle &swizzle, const Layout &layout) {
-  std::vector<Value *> places;
-  if (swizzle.exchanges.empty()) {
+/// What lies side by side in both layouts moves as one word.
+Registers CudaEmitter::throughShared(uint64_t at, const HeldTile &tile, const Layout &layout,
+                                     mlir::Type element) {
+  unsigned bytes = memoryBytes(element);
+  SharedWords words(tile.layout, layout, bytes);
+  unsigned size = words.size();
+  Layout written = words.wordsOf(tile.layout, words.inWritten),
+         read = words.wordsOf(layout, words.inRead);
+  SharedSwizzle swizzle(written, read, size * bytes);
+  std::vector<Value *> into = placesIn(swizzle, written), from = placesIn(swizzle, read);
+  Value *holds = isFirstHolder(tile.layout);
+  Registers moved(layout.registerCount());
+  if (size == 1) {
+    for (unsigned r = 0; r < tile.layout.registerCount(); ++r)
+      writeShared(at, element, into[r], tile.registers[r], holds);
+    emitBarrier();
     for (unsigned r = 0; r < layout.registerCount(); ++r)
-      places.push_back(position(layout, r));
-    return places;
+      moved[r] = readShared(at, element, from[r]);
+    return moved;
   }
+  Registers ordered;
+  for (unsigned word = 0; word < written.registerCount(); ++word)
+    for (unsigned i = 0; i < size; ++i)
+      ordered.push_back(tile.registers[SharedWords::registerOf(words.inWritten, word, i)]);
+  Registers parts = packWords(ordered, size, element);
+  unsigned perWord = parts.size() / written.registerCount();
+  auto *type = llvm::FixedVectorType::get(parts[0]->getType(), perWord);
+  llvm::Align align(size * bytes);
+  auto place = [&](Value *index) {
+    return b.CreateGEP(type, b.CreateConstGEP1_64(b.i8(), shared, at), index);
+  };
+  auto write = [&] {
+    for (unsigned word = 0; word < written.registerCount(); ++word) {
+      Value *whole = llvm::PoisonValue::get(type);
+      for (unsigned i = 0; i < perWord; ++i)
+        whole = b.CreateInsertElement(whole, parts[word * perWord + i], i);
+      b.CreateAlignedStore(whole, place(into[word]), align);
+    }
+  };
+  auto *constant = llvm::dyn_cast<llvm::ConstantInt>(holds);
+  if (constant && constant->isOne())
+    write();
+  else
+    emitWhen(b, holds, write);
+  emitBarrier();
+  for (unsigned word = 0; word < read.registerCount(); ++word) {
+    Value *whole = b.CreateAlignedLoad(type, place(from[word]), align);
+    Registers loaded;
+    for (unsigned i = 0; i < perWord; ++i)
+      loaded.push_back(b.CreateExtractElement(whole, i));
+    loaded = unpackWords(loaded, size, element);
+    for (unsigned i = 0; i < size; ++i)
+      moved[SharedWords::registerOf(words.inRead, word, i)] = loaded[i];
+  }
+  return moved;
+}
+
+/// Of each register's element. A thread's place is computed once. What bits of a register's number
+/// the thread's own place has not is added, so that it is part of an instruction's address.
+std::vector<Value *> CudaEmitter::placesIn(const SharedSwizzle &swizzle, const Layout &layout) {
   Value *number = position(layout, 0), *own = number;
   for (auto [from, to] : swizzle.exchanges)
     own = b.CreateXor(own, b.CreateAnd(b.CreateLShr(number, from - to), 1u << to));
-  for (unsigned r = 0; r < layout.registerCount(); ++r)
-    places.push_back(b.CreateXor(own, swizzle.placeOf(rowMajor(layout, layout.registerPoint(r)))));
+  uint32_t reached = 0;
+  for (const Layout::Bits *bits : {&layout.lanes, &layout.warps})
+    for (const Layout::Point &point : *bits)
+      reached |= swizzle.placeOf(rowMajor(layout, point));
+  std::vector<Value *> places;
+  std::map<uint32_t, Value *> bases;
+  for (unsigned r = 0; r < layout.registerCount(); ++r) {
+    uint32_t place = swizzle.placeOf(rowMajor(layout, layout.registerPoint(r)));
+    Value *&base = bases[place & reached];
+    if (!base)
+      base = b.CreateXor(own, place & reached);
+    places.push_back(b.CreateAdd(base, b.getInt32(place & ~reached), "", true, true));
+  }
   return places;
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -516,12 +517,50 @@ std::optional<Layout> LayoutChoice::ofHome(Value tile) const {
   if (auto await = dyn_cast<AwaitProductsOp>(op))
     return ofHome(await.getRunning());
   if (auto reduce = dyn_cast<tt::ReduceOp>(op))
-    return anchor(tileOf(reduce.getSrcs()[0]).getShape()).reducedAlong(reduce.getAxis());
+    return ofReduced(reduce.getSrcs()[0]).reducedAlong(reduce.getAxis());
   if (isa<tt::ScanOp>(op))
     return anchor(shape).withoutRepeats();
   if (isa<tt::AtomicRMWOp, tt::AtomicCASOp>(op))
     return ofAccess(op->getOperand(0), op->getOperand(op->getNumOperands() > 1 ? 1 : 0));
   return isComputedAtUse(op) ? std::nullopt : std::optional(anchor(shape));
+}
+
+/// The loads of whole tiles that a tile is computed from, element by element; false where it is made
+/// of anything else that has elements of its own.
+static bool findLoads(Value tile, llvm::SmallSetVector<tt::LoadOp, 4> &loads,
+                      llvm::SmallPtrSetImpl<Operation *> &seen) {
+  constexpr unsigned most = 64;
+  Operation *op = tile.getDefiningOp();
+  if (!op || seen.size() == most)
+    return false;
+  if (!isa<RankedTensorType>(tile.getType()) || !seen.insert(op).second ||
+      isa<tt::BroadcastOp, tt::SplatOp, tt::ExpandDimsOp, tt::MakeRangeOp, arith::ConstantOp>(op))
+    return true;
+  if (auto load = dyn_cast<tt::LoadOp>(op)) {
+    loads.insert(load);
+    return true;
+  }
+  return isElementOp(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return findLoads(operand, loads, seen);
+         });
+}
+
+// Where one shape is read along one dim and stored along another, what is loaded is reduced as it
+// was loaded.
+Layout LayoutChoice::ofComputed(Value tile) const {
+  Layout own = anchor(tileOf(tile).getShape());
+  llvm::SmallSetVector<tt::LoadOp, 4> loads;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  if (!findLoads(tile, loads, seen) || loads.empty())
+    return own;
+  std::optional<Layout> loaded;
+  for (tt::LoadOp load : loads) {
+    Layout layout = ofAccess(load.getPtr(), load.getResult(), true);
+    if (loaded && layout != *loaded)
+      return own;
+    loaded = layout;
+  }
+  return *loaded;
 }
 
 Layout LayoutChoice::ofReduced(Value tile) const {
@@ -531,7 +570,7 @@ Layout LayoutChoice::ofReduced(Value tile) const {
   for (unsigned depth = 0; shape.size() == 1 && depth < deepest; ++depth) {
     Operation *op = at.getDefiningOp();
     if (auto reshape = dyn_cast_if_present<tt::ReshapeOp>(op))
-      return anchor(tileOf(reshape.getSrc()).getShape()).throughReshape(shape);
+      return ofComputed(reshape.getSrc()).throughReshape(shape);
     Value next;
     if (op && isElementOp(op))
       for (Value operand : op->getOperands())
@@ -541,7 +580,7 @@ Layout LayoutChoice::ofReduced(Value tile) const {
       break;
     at = next;
   }
-  return anchor(shape);
+  return ofComputed(tile);
 }
 
 static bool isReadFromShared(Value value, llvm::SmallDenseSet<Value, 16> &seen) {

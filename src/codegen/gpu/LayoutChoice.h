@@ -57,6 +57,8 @@ private:
   void noteReshape(tt::ReshapeOp reshape);
   Layout blocked(llvm::ArrayRef<int64_t> shape) const;
   Layout alongDim(llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t length) const;
+  /// As what it is computed from was loaded, else as tiles of its shape.
+  Layout ofComputed(mlir::Value tile) const;
   Layout ofReading(ReadSharedOp read) const;
   std::optional<unsigned> contiguousDim(mlir::Value pointers) const;
   /// Where no pointers are neighbours: the dim along which they are known to be nearest.

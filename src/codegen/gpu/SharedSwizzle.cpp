@@ -81,6 +81,72 @@ SharedSwizzle::SharedSwizzle(const Layout &written, const Layout &read, unsigned
   }
 }
 
+/// In how many places the bit of an element's number changes with a bit of a register, lane or warp.
+static unsigned changesOf(const Layout &layout, uint32_t bit) {
+  unsigned count = 0;
+  for (const Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})
+    for (const Layout::Point &point : *bits)
+      count += (rowMajor(layout, point) & bit) != 0;
+  return count;
+}
+
+SharedWords::SharedWords(const Layout &written, const Layout &read, unsigned bytes) {
+  constexpr unsigned mostBytes = 16;
+  for (unsigned w = 0; w < written.registers.size(); ++w) {
+    uint32_t number = rowMajor(written, written.registers[w]);
+    auto same = std::find(read.registers.begin(), read.registers.end(), written.registers[w]);
+    if (same == read.registers.end() || !llvm::isPowerOf2_32(number) ||
+        changesOf(written, number) != 1 || changesOf(read, number) != 1 ||
+        bytes * 2 * size() > mostBytes)
+      continue;
+    inWritten.push_back(w);
+    inRead.push_back(static_cast<unsigned>(same - read.registers.begin()));
+    ofNumber.push_back(llvm::Log2_32(number));
+  }
+}
+
+/// `number` without the bits in `dropped`.
+static uint32_t without(uint32_t number, const std::vector<unsigned> &dropped) {
+  uint32_t kept = 0;
+  for (unsigned bit = 0, to = 0; bit < 32; ++bit)
+    if (std::find(dropped.begin(), dropped.end(), bit) == dropped.end())
+      kept |= (number >> bit & 1) << to++;
+  return kept;
+}
+
+Layout SharedWords::wordsOf(const Layout &layout, const std::vector<unsigned> &bits) const {
+  Layout words;
+  words.shape = {1};
+  for (int64_t extent : layout.shape)
+    words.shape[0] *= extent;
+  words.shape[0] /= size();
+  auto numberOf = [&](const Layout::Point &point) {
+    return Layout::Point{static_cast<int32_t>(without(rowMajor(layout, point), ofNumber))};
+  };
+  for (unsigned r = 0; r < layout.registers.size(); ++r)
+    if (std::find(bits.begin(), bits.end(), r) == bits.end())
+      words.registers.push_back(numberOf(layout.registers[r]));
+  for (const Layout::Point &lane : layout.lanes)
+    words.lanes.push_back(numberOf(lane));
+  for (const Layout::Point &warp : layout.warps)
+    words.warps.push_back(numberOf(warp));
+  return words;
+}
+
+unsigned SharedWords::registerOf(const std::vector<unsigned> &bits, unsigned word, unsigned which) {
+  unsigned found = 0;
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    auto at = std::find(bits.begin(), bits.end(), bit);
+    if (at != bits.end()) {
+      found |= (which >> (at - bits.begin()) & 1) << bit;
+    } else {
+      found |= (word & 1) << bit;
+      word >>= 1;
+    }
+  }
+  return found;
+}
+
 uint32_t SharedSwizzle::placeOf(uint32_t number) const {
   uint32_t place = number;
   for (auto [from, to] : exchanges)

@@ -30,6 +30,23 @@ def grouped_matmul(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk
 
 
 @triton.jit
+def matmul_in_range(a_ptr, b_ptr, c_ptr, M, N, K, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+    """Indices beyond the end are the first one's or the last one's."""
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    if WIDE:
+        rows, cols = rows.to(tl.int64), cols.to(tl.int64)
+    from_rows, from_cols = tl.where(rows < M, rows, 0), tl.minimum(cols, N - 1)
+    acc = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
+    for start in range(0, K, BLOCK):
+        k = start + tl.arange(0, BLOCK)
+        a = tl.load(a_ptr + from_rows[:, None] * K + k[None, :], mask=k[None, :] < K, other=0.0)
+        b = tl.load(b_ptr + k[:, None] * N + from_cols[None, :], mask=k[:, None] < K, other=0.0)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
+    tl.store(c_ptr + rows[:, None] * N + cols[None, :], acc, mask=(rows[:, None] < M) & (cols[None, :] < N))
+
+
+@triton.jit
 def split_k_matmul(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, SPLIT: tl.constexpr):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
