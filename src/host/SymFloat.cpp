@@ -2,6 +2,7 @@
 /// Floats that depend on dynamic dimensions.
 #include "host/InterpreterState.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -179,6 +180,17 @@ static symbolic::Expr compared(CompareOp op, const symbolic::Expr &a, const symb
   return symbolic::lessEqual(b, a);
 }
 
+/// What is put together of sizes and numbers without a minus is never negative.
+static bool isNeverNegative(const symbolic::Expr &expr) {
+  using symbolic::ExprOp;
+  if (expr.op() == ExprOp::Symbol)
+    return true;
+  if (auto constant = expr.constant())
+    return *constant >= 0;
+  bool keeps = expr.op() == ExprOp::Add || expr.op() == ExprOp::Mul;
+  return keeps && std::all_of(expr.operands().begin(), expr.operands().end(), isNeverNegative);
+}
+
 /// `a op b` in sizes alone. Both sides are taken as they are before rounding: two fractions of sizes
 /// below 2**25 that differ do so by more than a float64 rounds, and equal ones round to one number.
 static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, const Value &b) {
@@ -196,8 +208,10 @@ static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, co
   symbolic::Expr over = left->numerator * right->denominator,
                  other = right->numerator * left->denominator;
   using symbolic::less, symbolic::logicalAnd, symbolic::logicalOr;
-  return logicalOr(logicalAnd(less(0, under), compared(op, over, other)),
-                   logicalAnd(less(under, 0), compared(op, other, over)));
+  symbolic::Expr holds = logicalAnd(less(0, under), compared(op, over, other));
+  return isNeverNegative(under)
+             ? holds
+             : logicalOr(holds, logicalAnd(less(under, 0), compared(op, other, over)));
 }
 
 static CompareOp mirrored(CompareOp op) {
