@@ -3,6 +3,7 @@
 // written in. Each is also a method of tensors where its first parameter is the tensor. Names with
 // an underscore in front are their own.
 #include "trace/ArchiveComplex.h"
+#include "trace/AtenComposites.h"
 #include "trace/Autocast.h"
 #include "trace/EachTensor.h"
 #include "trace/GradientNames.h"
@@ -92,6 +93,14 @@ h::Value callComposite(h::Interpreter &interpreter, std::string_view name, const
 
 namespace {
 
+/// What ATen has under a name that begins with its module's.
+std::optional<h::Value> functionOfAten(h::Interpreter &interpreter, const std::string &name) {
+  if (atenComposites(interpreter, "aten." + name).empty())
+    return std::nullopt;
+  h::Value ops = interpreter.getAttr(interpreter.importModule("torch"), "ops");
+  return interpreter.getAttr(interpreter.getAttr(ops, "aten"), name);
+}
+
 /// torch.special: functions of torch under its names for them, and what ATen has of them alone.
 std::optional<h::Value> specialFunction(h::Interpreter &interpreter, std::string_view name) {
   static const std::map<std::string_view, std::string_view> ofTorch = {
@@ -116,16 +125,9 @@ std::optional<h::Value> specialFunction(h::Interpreter &interpreter, std::string
       {"softmax", "softmax"},
       {"xlogy", "xlogy"},
   };
-  static const std::set<std::string_view> ofAten = {
-      "entr",     "erfcx", "i0e",   "i1",      "i1e", "modified_bessel_i0", "modified_bessel_i1",
-      "log_ndtr", "ndtr",  "ndtri", "xlog1py", "zeta"};
-  h::Value torch = interpreter.importModule("torch");
   if (auto it = ofTorch.find(name); it != ofTorch.end())
-    return interpreter.getAttr(torch, std::string(it->second));
-  if (!ofAten.count(name))
-    return std::nullopt;
-  h::Value aten = interpreter.getAttr(interpreter.getAttr(torch, "ops"), "aten");
-  return interpreter.getAttr(aten, "special_" + std::string(name));
+    return interpreter.getAttr(interpreter.importModule("torch"), std::string(it->second));
+  return functionOfAten(interpreter, "special_" + std::string(name));
 }
 
 } // namespace
@@ -159,6 +161,13 @@ void addTorchComposites(h::NativeModules &modules) {
   modules.add("torch.linalg", [](h::Interpreter &interpreter, h::Module &module) {
     module.globals->set("vector_norm", compositeNamed(interpreter, "_vector_norm"));
     module.globals->set("norm", compositeNamed(interpreter, "_linalg_norm"));
+    auto next = module.fallback;
+    module.fallback = [next](h::Interpreter &i, std::string_view name) -> std::optional<h::Value> {
+      if (auto found = name.starts_with("_") ? std::nullopt
+                                             : functionOfAten(i, "linalg_" + std::string(name)))
+        return found;
+      return next ? next(i, name) : std::nullopt;
+    };
   });
 }
 

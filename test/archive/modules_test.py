@@ -20,7 +20,8 @@ except ImportError as missing:
     print(f"skipped: this Python has no PyTorch ({missing})")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+import more_functions  # noqa: E402
 from tool import inputs_of, pellucid, run_package  # noqa: E402
 
 torch.set_num_threads(1)
@@ -296,6 +297,8 @@ GROUPS = {
     ),
 }
 
+
+GROUPS.update(more_functions.GROUPS)
 
 # How weights are packed there is the processor's, and here AVX-512's.
 if torch.backends.cpu.get_cpu_capability() != "AVX512":

@@ -142,7 +142,7 @@ def exported(model, call, options, strict):
         shapes, call = (collection.dynamic_shapes(model, *call) if isinstance(collection, torch.export.ShapesCollection) else collection), call
     else:
         call = cloned(call)
-    others = {name: value for name, value in options.items() if name not in ("dynamic_shapes", "collection", "refused", "numbers", "undecomposed")}
+    others = {name: value for name, value in options.items() if name not in ("dynamic_shapes", "collection", "refused", "numbers")}
     return torch.export.export(model, *call, strict=strict, dynamic_shapes=shapes, **others)
 
 
@@ -159,8 +159,7 @@ def check_model(folder, name):
             assert strict, error
             print(f"{name}: PyTorch does not export it with strict=True: {str(error).strip().splitlines()[0][:100]}")
             continue
-        # PyTorch makes an input without a value (a token) of the errors of factors when it decomposes them, which is refused.
-        for one in [program] if options.get("undecomposed") else (program, program.run_decompositions()):
+        for one in (program, program.run_decompositions()):
             check(folder, one, calls, expected, options.get("refused", ()), options.get("numbers"))
         if not strict:
             torch.export.save(program, folder / "model.pt2")

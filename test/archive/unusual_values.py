@@ -402,7 +402,7 @@ def matrices():
         return (a, torch.randn(batch, n, 2), torch.randn(batch, n + 2, n), torch.randn(batch, n)), {}
 
     singular = (torch.zeros(3, 4, 4), torch.randn(3, 4, 2), torch.randn(3, 6, 4), torch.randn(3, 4)), {}
-    return Matrices(), [values(3, 4), values(3, 4)], {"refused": [(*singular, "singular")], "undecomposed": True}
+    return Matrices(), [values(3, 4), values(3, 4)], {"refused": [(*singular, "singular")]}
 
 
 class Systems(nn.Module):
@@ -417,7 +417,26 @@ class Systems(nn.Module):
 def systems():
     values = lambda batch, n: ((torch.randn(batch, n, n) + 3 * torch.eye(n)[torch.randperm(n)], torch.randn(batch, n, 2)), {})
     batch, n = Dim("batch", max=6), Dim("n", max=7)
-    return Systems(), [values(3, 4), values(1, 1), values(0, 3), values(6, 7), values(2, 2)], {"dynamic_shapes": ({0: batch, 1: n, 2: n}, {0: batch, 1: n}), "refused": [(*values(7, 2), "must be in"), (*values(2, 8), "must be in")], "undecomposed": True}
+    return Systems(), [values(3, 4), values(1, 1), values(0, 3), values(6, 7), values(2, 2)], {"dynamic_shapes": ({0: batch, 1: n, 2: n}, {0: batch, 1: n}), "refused": [(*values(7, 2), "must be in"), (*values(2, 8), "must be in")]}
+
+
+class Ratios(nn.Module):
+    """Branches by quotients of sizes and by roots, which an archive notes as guards."""
+
+    def forward(self, x, y):
+        scale = 2.0 if x.shape[0] / y.shape[0] > 1.5 else 3.0
+        if 3.0 * (x.shape[1] / x.shape[0]) >= 1.0:
+            scale = scale + 1
+        if y.shape[0] ** 0.5 < 2.5:
+            scale = scale * 2
+        return x.sum() * scale + y.sum()
+
+
+def ratios():
+    values = lambda n, m, k: ((torch.randn(n, m), torch.randn(k)), {})
+    shapes = ({0: Dim.DYNAMIC, 1: Dim.DYNAMIC}, {0: Dim.DYNAMIC})
+    refused = [(*values(3, 4, 2), "guard"), (*values(7, 2, 3), "guard"), (*values(12, 9, 7), "must be in")]
+    return Ratios(), [values(6, 4, 3), values(16, 9, 5), values(9, 3, 4), values(5, 9, 3)], {"dynamic_shapes": shapes, "refused": refused}
 
 
 class Tuples(nn.Module):
@@ -442,4 +461,4 @@ def tuples():
     return Tuples(), [values(5), values(5)], {}
 
 
-MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, named, nothing, silent, containers, numbers, contexts, zero, alike, broadcast, squeezed, matrices, systems, tuples)}
+MODELS = {f.__name__: f for f in (automatic, collected, additional, floats, decided, lists, hooked, stored, written, named, nothing, silent, containers, numbers, contexts, zero, alike, broadcast, squeezed, matrices, systems, ratios, tuples)}

@@ -218,11 +218,6 @@ def _least(A, values, atol, rtol):
     return relative if atol is None else torch.maximum(relative, atol + torch.zeros_like(relative))
 
 
-def _symmetric_values(A):
-    values, vectors = _eigh(A, "L")
-    return values, vectors
-
-
 def _rank(A, atol, rtol, hermitian):
     if _is_nothing(A):
         return torch.zeros(list(A.shape[:-2]), dtype=torch.int64)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups for modules_test.py: eigenvalues and singular values, special functions, windows, segments and bins. Of vectors, whose signs are free,
+what they make together."""
+
+_POLYNOMIALS = ["chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
+                "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"]
+
+GROUPS = {
+    "spectra": (
+        {"x": (5, 5), "s": (2, 4, 4), "t": (7, 3)},
+        [],
+        [
+            "torch.linalg.svdvals(t)",
+            "torch.linalg.svdvals(s.mT * 1e-20)",
+            "(lambda U, S, V: (U * S) @ V)(*torch.linalg.svd(t.mT, full_matrices=False))",
+            "(lambda U, S, V: (U @ U.mT, V.mT @ V))(*torch.linalg.svd(t))",
+            # Of rank 2.
+            "(lambda U, S, V: (U.mT @ U, (U * S) @ V))(*torch.linalg.svd(x[:, :2] @ x[:2]))",
+            "torch.linalg.svdvals(x[:, :0])",
+            "torch.linalg.eigvalsh(x, UPLO='U')",
+            "(lambda L, V: (L, (V * L.unsqueeze(-2)) @ V.mT))(*torch.linalg.eigh(s))",
+            "torch.linalg.pinv(t)",
+            "torch.linalg.pinv(t @ t.mT, rtol=1e-3)",
+            "torch.linalg.pinv(s + s.mT, hermitian=True)",
+            "torch.linalg.matrix_rank(t @ t.mT, rtol=1e-4)",
+            "torch.linalg.cond(x)",
+            "torch.linalg.cond(s, 1)",
+            "torch.linalg.matrix_norm(s, 'nuc')",
+            "torch.linalg.matrix_norm(t, -2)",
+            "torch.linalg.norm(s, 2, (0, 2), True)",
+        ],
+    ),
+    "special": (
+        {"x": (3, 5), "p": "torch.rand(3, 5) * 35", "n": "torch.arange(5)"},
+        [],
+        [
+            "torch.special.bessel_j0(x * 20)",
+            "torch.special.bessel_j1(x * 20)",
+            "torch.special.bessel_y0(p)",
+            "torch.special.bessel_y1(p + 0.1)",
+            "torch.special.modified_bessel_k0(p / 4)",
+            "torch.special.modified_bessel_k1(p / 4 + 0.1)",
+            "torch.special.scaled_modified_bessel_k0(p)",
+            "torch.special.scaled_modified_bessel_k1(p + 0.1)",
+            "torch.special.airy_ai(x * 6)",
+            "torch.special.spherical_bessel_j0(x)",
+            "torch.special.bessel_y0(x.long())",
+            "torch.special.gammainc(p, p.flip(0) + 0.1)",
+            "torch.special.gammaincc(p, p.flip(0) + 0.1)",
+            "torch.special.gammainc(n.float(), 2 - n.float())",
+            *[f"torch.special.{name}(x, n)" for name in _POLYNOMIALS],
+            *[f"torch.special.{name}(n - 2, n)" for name in _POLYNOMIALS],
+        ],
+    ),
+    "windows": (
+        {"x": (2, 4, 7, 9), "w": (2, 3, 5, 6, 7), "u": "torch.rand(2, 4, 2)", "v": "torch.rand(2, 3, 3)", "d": (6, 3), "i": "torch.randint(-9, 9, (2, 4, 7, 9))", "j": "torch.randint(-9, 9, (4, 4, 2, 3))"},
+        [],
+        [
+            "torch.ops.aten.fractional_max_pool2d(x, [2, 3], [3, 4], u)",
+            "torch.ops.aten.fractional_max_pool3d(w, [2, 2, 3], [2, 3, 1], v)",
+            "torch.nextafter(x, -x)",
+            "torch.nextafter(x * 0, x)",
+            *[f"torch.segment_reduce(d, '{how}', lengths=torch.tensor([2, 0, 4]))" for how in ("sum", "mean", "max", "min", "prod")],
+            "torch.segment_reduce(d, 'mean', lengths=torch.tensor([2, 0, 4]), initial=1.5)",
+            "torch.histogram(d, torch.linspace(-2.0, 2.0, 6), density=True)[0]",
+            "torch.ops.aten._chunk_cat([x, x[:, :, :3]], 2, 4)",
+            "torch.fft.hfft(torch.complex(d, d.flip(0)))",
+            "torch.fft.hfft(d, 5, 0, 'ortho')",
+            "torch.view_as_real(torch.fft.ihfft(d))",
+            "x.clone().resize_([4, 9])",
+            "d.clone().resize_as_(x[0, :3, :3, 0])",
+            "F.conv2d(i, j, stride=2, padding=1)",
+            "F.conv2d(i, j[:, :2], padding='same', groups=2)",
+            "F.conv_transpose2d(i, j, stride=(2, 1), padding=1, output_padding=(1, 0), dilation=1)",
+            "F.conv1d(i[0, :, 0], j[:, :, 0], dilation=2)",
+        ],
+    ),
+}
