@@ -27,10 +27,27 @@ public:
         repeats(again), beside(others) {}
 
   std::vector<Node *> run() {
-    const size_t most = repeats ? maximumRepeated : maximumGroup;
     take(root);
     for (Node *other : beside)
       take(*other);
+    // What reads an index may be met before all that read it are in the group.
+    for (size_t before = 0; before != found.size();) {
+      before = found.size();
+      visit();
+      if (!repeats)
+        break;
+      queue = found;
+      std::make_heap(queue.begin(), queue.end(), later);
+    }
+    std::sort(found.begin(), found.end(), [](Node *a, Node *b) { return a->isBefore(b); });
+    if (!includeRoot)
+      std::erase_if(found, [&](Node *node) { return node == &root || isBeside(node); });
+    return std::move(found);
+  }
+
+private:
+  void visit() {
+    const size_t most = repeats ? maximumRepeated : maximumGroup;
     while (!queue.empty() && found.size() < most) {
       std::pop_heap(queue.begin(), queue.end(), later);
       Node *node = queue.back();
@@ -47,13 +64,8 @@ public:
           take(*value->producer());
       });
     }
-    std::sort(found.begin(), found.end(), [](Node *a, Node *b) { return a->isBefore(b); });
-    if (!includeRoot)
-      std::erase_if(found, [&](Node *node) { return node == &root || isBeside(node); });
-    return std::move(found);
   }
 
-private:
   /// Latest first: by the time a producer is looked at, those of its users that belong to the group
   /// are in it.
   static bool later(const Node *a, const Node *b) { return a->isBefore(b); }
