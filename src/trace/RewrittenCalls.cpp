@@ -67,6 +67,14 @@ static std::optional<h::Value> splitByValues(h::Interpreter &interpreter, const 
   return result.isNone() ? std::nullopt : std::optional(result);
 }
 
+/// torch's functions of several tensors give tuples, torch.ops' lists.
+static h::Value asTuple(h::Value found) {
+  if (!found.isList())
+    return found;
+  const h::List &elements = found.list();
+  return h::Value::tuple({elements.begin(), elements.end()});
+}
+
 /// index() and index_put() whose indices are masks, where() of a condition alone, uneven paddings:
 /// written with others.
 static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const std::string &name,
@@ -74,7 +82,7 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   std::string packet = name.starts_with("aten.") ? name.substr(5) : name;
   packet = packet.substr(0, packet.find('.'));
   if (packet == "where" && args.positional.size() == 1 && args.keywords.empty())
-    return callAtenPacket(interpreter, "aten.where", args);
+    return asTuple(callAtenPacket(interpreter, "aten.where", args));
   bool puts = packet == "index_put";
   auto argument = [&](size_t at, const char *keyword) -> const h::Value * {
     return args.positional.size() > at ? &args.positional[at] : args.keyword(keyword);

@@ -32,7 +32,7 @@ h::Value compositeNamed(h::Interpreter &interpreter, std::string_view name) {
 } // namespace
 
 std::optional<h::Value> compositeFunction(h::Interpreter &interpreter, std::string_view name) {
-  if (name.starts_with("_"))
+  if (name.starts_with("_") && !name.starts_with("_foreach_"))
     return std::nullopt;
   auto module = interpreter.nativeModule("torch._pellucid_composites");
   const h::Value *found = module->globals->find(name);
@@ -137,7 +137,8 @@ void addTorchComposites(h::NativeModules &modules) {
     auto source = interpreter.importSource(
         "torch_composite_source",
         std::make_shared<SourceFile>("<torch>", std::string(compositeSource) + shapeSource +
-                                                    lossSource + functionNameSource));
+                                                    lossSource + functionNameSource +
+                                                    foreachSource));
     addSizeReads(*source);
     for (const auto &[name, value] : source->globals->items())
       module.globals->set(name, value);

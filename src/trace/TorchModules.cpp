@@ -350,7 +350,11 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool isTorch) {
                           });
     if (isTorch && !atenComposites(i, "aten." + name).empty())
       return h::nativeRaw("torch." + name, [name](h::Interpreter &inner, h::CallArgs args) {
-        return callAtenPacket(inner, "aten." + name, std::move(args));
+        h::Value found = callAtenPacket(inner, "aten." + name, std::move(args));
+        // Several tensors are a tuple here, a list below torch.ops.
+        if (!found.isList())
+          return found;
+        return h::Value::tuple({found.list().begin(), found.list().end()});
       });
     return next ? next(i, attribute) : std::nullopt;
   };

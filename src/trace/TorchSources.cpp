@@ -170,6 +170,9 @@ const char *const parametrizeSource =
 const char *const pruneSource =
 #include "trace/torch/nn_prune.py.inc"
     ;
+const char *const foreachSource =
+#include "trace/torch/foreach.py.inc"
+    ;
 const char *const functionNameSource =
 #include "trace/torch/function_names.py.inc"
     ;

@@ -47,6 +47,7 @@ extern const char *const moreDistributionSource,
     *const distributionTransformSource, *const distributionRatioSource, *const divergenceSource;
 extern const char *const parametrizeSource;  ///< torch.nn.utils.parametrize
 extern const char *const pruneSource;        ///< torch.nn.utils.prune
+extern const char *const foreachSource;      ///< torch._foreach_*; part of the composites' module
 extern const char *const functionNameSource; ///< other names; part of the composites' module
 extern const char *const treeSource;         ///< torch.utils._pytree
 extern const char *const averageSource;      ///< torch.optim.swa_utils

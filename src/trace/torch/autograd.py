@@ -158,8 +158,14 @@ def _refuse_nan(name, index, gradient):
         raise RuntimeError(f"Function '{name}' returned nan values in its {index}th output.")
 
 
-def Variable(data, requires_grad=False):
-    return data.detach().requires_grad_(requires_grad)
+class _VariableMeta(type):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, torch.Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    def __new__(cls, data, requires_grad=False):
+        return data.detach().requires_grad_(requires_grad)
 
 
 # --- backward and grad

@@ -220,3 +220,17 @@ class Sequential(ListContainer):
         for module in self._all():
             input = module(input)
         return input
+
+
+class DataParallel(Module):
+    """One device does it all: the module, as under PyTorch where there is no second one."""
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+        super().__init__()
+        if device_ids is not None and len(device_ids) > 1:
+            raise NotImplementedError(f"torch.nn.DataParallel over {len(device_ids)} devices is not supported; pass one, or none")
+        self.module, self.dim = module, dim
+        self.device_ids = [] if device_ids is None else list(device_ids)
+
+    def forward(self, *inputs, **kwargs):
+        return self.module(*inputs, **kwargs)
