@@ -5,7 +5,7 @@
  *
  * Every function returns PELLUCID_OK (0) or a code; pellucid_compile_error() then says why, in the
  * thread that called. No function throws, prints or ends the process. Any function may be called
- * from any thread; compilations of one process take turns while they trace.
+ * from any thread with 320 KiB of stack; compilations of one process take turns while they trace.
  */
 #ifndef PELLUCID_COMPILER_H
 #define PELLUCID_COMPILER_H

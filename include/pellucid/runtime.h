@@ -3,7 +3,9 @@
  *
  * Every function returns PELLUCID_OK (0) or a code below; pellucid_last_error() then says why, in
  * the thread that called. No function throws, prints or ends the process. Any function may be
- * called from any thread; one loaded package serves any number of threads at once.
+ * called from any thread; one loaded package serves any number of threads at once. What that thread
+ * has set for its arithmetic (rounding, subnormal numbers, exceptions) and the program for its
+ * numbers (setlocale) changes no result.
  *
  * A package is code: load only packages you would run as a program. Checksums are against
  * accidents.
@@ -59,7 +61,7 @@ typedef struct pellucid_load_options {
 } pellucid_load_options;
 
 /* Memory for outputs. `allocate` returns at least `bytes` bytes at a multiple of `alignment` on
- * `device`, or NULL. */
+ * `device`, or NULL; what breaks that is refused. */
 typedef struct pellucid_allocator {
   void *state;
   void *(*allocate)(void *state, size_t bytes, size_t alignment, DLDevice device);

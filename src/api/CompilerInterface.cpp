@@ -5,6 +5,8 @@
 #include "driver/LoadModel.h"
 #include "package/PackageWriter.h"
 #include "support/CrashHandler.h"
+#include "support/PlainNumbers.h"
+#include "support/Stack.h"
 
 #include <pellucid/compiler.h>
 
@@ -25,13 +27,18 @@ struct Refused {
 
 thread_local std::string lastError;
 
+/// No struct of options comes near it: what says it is larger was never set.
+constexpr size_t mostOptionBytes = 4096;
+/// Below it what recurses would refuse the first thing that is nested (support/Stack.h).
+constexpr size_t leastStackBytes = 320 << 10;
+
 /// What the caller's version of the struct lacks is zero.
 pellucid_compile_options takeOptions(const pellucid_compile_options *given) {
   pellucid_compile_options options;
   std::memset(&options, 0, sizeof options);
   if (!given)
     return options;
-  if (given->struct_size < sizeof(size_t))
+  if (given->struct_size < sizeof(size_t) || given->struct_size > mostOptionBytes)
     throw Refused{PELLUCID_INVALID_ARGUMENT, "the options' struct_size is " +
                                                  std::to_string(given->struct_size) +
                                                  ", must be sizeof the struct"};
@@ -115,8 +122,15 @@ package::Contents compileContents(const char *model, const pellucid_compile_opti
 
 pellucid_status guarded(auto body) noexcept {
   pellucid_status status = PELLUCID_INTERNAL_ERROR;
+  PlainArithmetic arithmetic;
+  PlainNumbers numbers;
   try {
     try {
+      if (stackIsLow(leastStackBytes))
+        throw Refused{PELLUCID_INVALID_ARGUMENT,
+                      "the calling thread has less than " + std::to_string(leastStackBytes >> 10) +
+                          " KiB of stack left, which compiling needs: call from a thread with a "
+                          "larger stack"};
       body();
       lastError.clear();
       return PELLUCID_OK;
@@ -131,6 +145,8 @@ pellucid_status guarded(auto body) noexcept {
       lastError = "out of memory";
     } catch (const std::exception &error) {
       lastError = std::string("internal error: ") + error.what();
+    } catch (...) {
+      lastError = "the function that gets messages threw an exception";
     }
   } catch (...) {
     return status; // no memory for the text

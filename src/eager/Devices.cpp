@@ -5,6 +5,7 @@
 
 #include "runtime/CudaDriver.h"
 #include "support/Diagnostics.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -274,6 +275,7 @@ Data SessionDevices::toHost(const std::byte *data, size_t bytes, Device device) 
 
 std::string outOfMemory(CudaDevice &device, size_t bytes) {
   auto size = [](size_t n) {
+    PlainNumbers numbers;
     char text[64];
     std::snprintf(text, sizeof text, "%.2f %s",
                   static_cast<double>(n) / (n >> 30 ? 1 << 30 : 1 << 20), n >> 30 ? "GiB" : "MiB");

@@ -4,6 +4,7 @@
 #include "eager/QueuedRuns.h"
 
 #include "host/InterpreterState.h"
+#include "support/PlainNumbers.h"
 #include "trace/OperandErrors.h"
 #include "trace/TensorCalls.h"
 #include "trace/TraceSession.h"
@@ -180,6 +181,7 @@ std::shared_ptr<Compiled> Session::made(const graph::Program &program,
 }
 
 std::string Session::report() const {
+  PlainNumbers numbers;
   char text[512];
   std::snprintf(text, sizeof text,
                 "%zu programs compiled and loaded in %.2f s, %zu calls of them; %llu kernels made, "

@@ -3,6 +3,7 @@
 #include "frontend/Emitter.h"
 
 #include "support/NearNames.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 
@@ -341,8 +342,10 @@ Val literal(const std::string &text) {
     return Val::tuple({});
   if (text.front() == '"')
     return Val::of(host::Value(text.substr(1, text.size() - 2)));
-  if (text.find('.') != std::string::npos)
+  if (text.find('.') != std::string::npos) {
+    PlainNumbers numbers;
     return Val::of(host::Value(std::stod(text)));
+  }
   return Val::integer(std::stoll(text));
 }
 

@@ -2,6 +2,7 @@
 #include "host/InterpreterState.h"
 #include "host/Text.h"
 #include "host/TypeForm.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -258,6 +259,7 @@ Value rounded(Interpreter &interpreter, Bound &a) {
     return Value(std::nearbyint(x.real() / scale) * scale);
   }
   // Decimal rounding of the exact value, as CPython does.
+  PlainNumbers numbers;
   return Value(
       std::strtod(interpreter.format(x, "." + std::to_string(digits) + "f").c_str(), nullptr));
 }

@@ -4,6 +4,7 @@
 #include "host/InterpreterState.h"
 #include "host/Text.h"
 #include "host/TypeForm.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -127,6 +128,7 @@ static Value toFloat(Interpreter &interpreter, Bound &a) {
   if (x.isStr()) {
     std::string t = stripped(x.str());
     char *end = nullptr;
+    PlainNumbers numbers;
     double value = std::strtod(t.c_str(), &end);
     bool hex = t.find_first_of("xX") != std::string::npos;
     if (t.empty() || *end || hex)

@@ -2,6 +2,7 @@
 #include "host/FloatText.h"
 
 #include "host/Text.h"
+#include "support/PlainNumbers.h"
 
 #include <charconv>
 #include <cmath>
@@ -190,6 +191,7 @@ std::string formatFloat(double value, std::string_view spec) {
       type = 'g';
     int precision = f.precision < 0 ? 6 : f.precision;
     std::string format = std::string(f.alternate ? "%#.*" : "%.*") + (type == '%' ? 'f' : type);
+    PlainNumbers numbers;
     std::vector<char> buffer(400 + static_cast<size_t>(precision));
     std::snprintf(buffer.data(), buffer.size(), format.c_str(), precision,
                   type == '%' ? magnitude * 100 : magnitude);

@@ -2,6 +2,7 @@
 /// Calls: binding arguments to parameters, running bodies, native functions, methods.
 #include "host/InterpreterState.h"
 #include "host/TypeForm.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 #include <charconv>
@@ -394,8 +395,10 @@ static Value parseDefault(std::string_view text) {
     return Value::tuple({});
   if (text.front() == '\'')
     return Value(text.substr(1, text.size() - 2));
-  if (text.find_first_of(".e") != std::string_view::npos)
+  if (text.find_first_of(".e") != std::string_view::npos) {
+    PlainNumbers numbers;
     return Value(std::stod(std::string(text)));
+  }
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())

@@ -6,6 +6,7 @@
 #include "host/Letters.h"
 #include "host/Objects.h"
 #include "host/Text.h"
+#include "support/PlainNumbers.h"
 #include "syntax/Unicode.h"
 
 #include <algorithm>
@@ -252,6 +253,7 @@ void addValueMethods(Interpreter &interpreter) {
             bool hasMark = text.find_first_of("xX") != std::string::npos;
             if (!hasMark && text.find_first_of("nN") == std::string::npos)
               hex.insert(hex.find_first_not_of("+-") == 1 ? 1 : 0, "0x");
+            PlainNumbers numbers;
             double x = std::strtod(hex.c_str(), &end);
             if (hex.empty() || *end)
               i.raise("ValueError", "invalid hexadecimal floating-point string");

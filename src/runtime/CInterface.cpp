@@ -5,6 +5,7 @@
 #include "runtime/LoadedPackage.h"
 #include "runtime/Profile.h"
 #include "runtime/SystemDescription.h"
+#include "support/PlainNumbers.h"
 
 #include <pellucid/runtime.h>
 
@@ -48,6 +49,8 @@ static pellucid_status report(const Result &result) noexcept {
 
 /// The only exceptions left are the standard library's: no memory, or no room for a request's size.
 static pellucid_status guarded(auto body) noexcept {
+  // Kernels compute the same whatever the caller's thread has set, on it as on the pool's threads.
+  PlainArithmetic arithmetic;
   try {
     return report(body());
   } catch (const std::bad_alloc &) {
@@ -66,12 +69,15 @@ static const LoadedPackage *unwrap(const pellucid_package *package) {
   return reinterpret_cast<const LoadedPackage *>(package);
 }
 
+/// No struct of options comes near it: what says it is larger was never set.
+static constexpr size_t mostOptionBytes = 4096;
+
 /// The caller's options as ours: what its version of the struct lacks is zero.
 template <typename Options> static Result takeOptions(const Options *given, Options &out) {
   std::memset(&out, 0, sizeof(out));
   if (!given)
     return {};
-  if (given->struct_size < sizeof(size_t))
+  if (given->struct_size < sizeof(size_t) || given->struct_size > mostOptionBytes)
     return Result::invalid("the options' struct_size is " + std::to_string(given->struct_size) +
                            ", must be sizeof the struct");
   const unsigned char *begin = reinterpret_cast<const unsigned char *>(given);

@@ -20,22 +20,37 @@ static Result outOfMemory(size_t bytes) {
                            " bytes: the machine or its control group has fewer left");
 }
 
+/// Memory from the caller's allocator, held to what runtime.h says of it.
+static Result takeFrom(const pellucid_allocator &allocator, size_t bytes, OutputMemory &memory) {
+  try {
+    memory.data = static_cast<unsigned char *>(
+        allocator.allocate(allocator.state, bytes, outputAlignment, cpuDevice));
+  } catch (...) {
+    return Result::error(PELLUCID_OUT_OF_MEMORY, "the caller's allocator threw an exception");
+  }
+  if (!memory.data && bytes)
+    return Result::error(PELLUCID_OUT_OF_MEMORY, "the caller's allocator gave no memory for " +
+                                                     std::to_string(bytes) + " bytes");
+  if (reinterpret_cast<uintptr_t>(memory.data) % outputAlignment == 0) {
+    memory.state = allocator.state;
+    memory.release = allocator.release;
+    return {};
+  }
+  allocator.release(allocator.state, memory.data, bytes, cpuDevice);
+  return Result::invalid("the caller's allocator gave memory whose address is no multiple of " +
+                         std::to_string(outputAlignment));
+}
+
 static void releaseOutput(void *, void *data, size_t bytes, DLDevice) { releaseHost(data, bytes); }
 
 Result CpuExecutor::allocateOutput(size_t bytes, OutputMemory &memory) {
   memory.bytes = bytes;
   memory.device = cpuDevice;
-  const pellucid_allocator *allocator = options ? options->allocator : nullptr;
-  if (allocator) {
-    memory.data = static_cast<unsigned char *>(
-        allocator->allocate(allocator->state, bytes, outputAlignment, cpuDevice));
-    memory.state = allocator->state;
-    memory.release = allocator->release;
-  } else {
-    memory.data = static_cast<unsigned char *>(allocateHost(bytes));
-    memory.release = releaseOutput;
-  }
-  return memory.data || (allocator && bytes == 0) ? Result() : outOfMemory(bytes);
+  if (options && options->allocator)
+    return takeFrom(*options->allocator, bytes, memory);
+  memory.data = static_cast<unsigned char *>(allocateHost(bytes));
+  memory.release = releaseOutput;
+  return memory.data ? Result() : outOfMemory(bytes);
 }
 
 Result CpuExecutor::allocateArena(Frame::Arena &arena, unsigned char *&memory) {

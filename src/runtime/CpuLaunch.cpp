@@ -2,6 +2,7 @@
 #include "runtime/CpuLaunch.h"
 
 #include "runtime/GuardedMemory.h"
+#include "support/PlainNumbers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -76,6 +77,8 @@ static std::string placeText(const package::Message &message) {
 }
 
 Result CpuLaunch::result() const {
+  if (printThrew)
+    return Result::invalid("the function that gets printed lines threw an exception");
   if (!failed)
     return cancellation ? cancellation->result() : Result();
   const std::vector<package::Message> &messages = prepared.variant->executable->messages;
@@ -96,13 +99,20 @@ void CpuLaunch::print(void *self, int32_t message, const uint32_t program[3], in
                       const void *values, uint64_t count) {
   CpuLaunch &launch = *static_cast<CpuLaunch *>(self);
   const std::vector<package::Message> &messages = launch.prepared.variant->executable->messages;
-  if (message >= 0 && static_cast<size_t>(message) < messages.size())
+  if (message < 0 || static_cast<size_t>(message) >= messages.size())
+    return;
+  try {
     launch.printLines(messages[message], program, kind, values, count);
+  } catch (...) { // a kernel has no frames that an exception could pass
+    std::lock_guard lock(launch.mutex);
+    launch.printThrew = true;
+  }
 }
 
 /// One line per element, as Triton's device_print writes them.
 void CpuLaunch::printLines(const package::Message &message, const uint32_t program[3], int32_t kind,
                            const void *values, uint64_t count) {
+  PlainNumbers numbers;
   std::lock_guard lock(mutex);
   for (uint64_t i = 0; i < count; ++i) {
     char head[96], value[64];

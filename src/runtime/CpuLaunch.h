@@ -30,7 +30,7 @@ private:
   const pellucid_run_options *options;
   Cancellation *cancellation;
   std::mutex mutex; ///< of the failure and of printing
-  bool failed = false;
+  bool failed = false, printThrew = false;
   uint64_t failedProgram = 0;
   package::KernelContext failure{};
 

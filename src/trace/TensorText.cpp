@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TensorText.h"
 
+#include "support/PlainNumbers.h"
 #include "trace/EagerRecorder.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ std::string numberText(const char *format, int precision, double value) {
     return "nan";
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
+  PlainNumbers numbers;
   std::string text(static_cast<size_t>(std::snprintf(nullptr, 0, format, precision, value)), '\0');
   std::snprintf(text.data(), text.size() + 1, format, precision, value);
   return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/TrainingState.h"
 
+#include "support/PlainNumbers.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
 #include "trace/TorchTraining.h"
@@ -45,6 +46,7 @@ h::Value helper(h::Interpreter &interpreter, const char *name) {
 bool isNumber(const h::Value &value) { return value.isInt() || value.isFloat(); }
 
 double realOf(const h::Value &value) {
+  PlainNumbers numbers;
   return value.isInt() ? std::stod(h::repr(value)) : value.real();
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface of the compiler: packages of Python models, refusals, threads.
+#include "judge/CommaLocale.h"
 #include "judge/Near.h"
 #include <pellucid/compiler.h>
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <pthread.h>
 #include <random>
 #include <string>
 #include <thread>
@@ -44,6 +49,12 @@ def broken(x):
 
 def noisy(x):
     return x + torch.rand_like(x)
+
+
+def numbers(x):
+    scale = float("0.125") + round(2.71828, 3) + float(f"{1 / 3:.3f}") + float.fromhex("0x1.8p-1")
+    x = torch.nn.functional.gelu(x * scale + 0.37)
+    return torch.nn.functional.leaky_relu(x - 1e-05)
 )";
 
 double expected(double x) {
@@ -245,6 +256,92 @@ TEST_F(Compiler, AFieldOfANewerCallerIsRefused) {
   newer.fieldOfTheFuture = 1;
   EXPECT_EQ(pellucid_compile(named("model").c_str(), package.c_str(), &newer.known),
             PELLUCID_INVALID_ARGUMENT);
+}
+
+/// What the program around us has chosen, for its numbers, its arithmetic, its signals: the package
+/// is the same.
+TEST_F(Compiler, TheCallersSettingsChangeNothing) {
+  auto package = [&] {
+    void *data = nullptr;
+    size_t bytes = 0;
+    EXPECT_EQ(pellucid_compile_memory(named("numbers").c_str(), &data, &bytes, &options),
+              PELLUCID_OK)
+        << pellucid_compile_error();
+    std::string held(static_cast<const char *>(data), bytes);
+    pellucid_compile_free(data);
+    return held;
+  };
+  options.target = "cpu:x86-64-v3";
+  std::string plain = package();
+  ASSERT_FALSE(plain.empty());
+  {
+    pellucid::test::CommaLocale comma;
+    if (comma.isThere) {
+      EXPECT_TRUE(package() == plain) << "in a locale with decimal commas";
+      char text[8];
+      std::snprintf(text, sizeof text, "%.1f", 0.5);
+      EXPECT_STREQ(text, "0,5") << "the caller's locale is gone";
+    }
+  }
+  const std::function<void()> settings[] = {[] { std::fesetround(FE_UPWARD); },
+                                            [] { ::feenableexcept(FE_ALL_EXCEPT); }};
+  for (const std::function<void()> &set : settings) {
+    std::fenv_t before;
+    std::fegetenv(&before);
+    set();
+    std::string held = package();
+    std::fesetenv(&before);
+    EXPECT_TRUE(held == plain);
+  }
+  auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_TRUE(package() == plain) << "where children are not waited for";
+  std::signal(SIGCHLD, before);
+}
+
+TEST_F(Compiler, AThreadWithASmallStackIsRefused) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 128 << 10);
+  struct Job {
+    std::string model, why;
+    pellucid_compile_options options;
+  } job{named("model"), "", options};
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(
+                &thread, &attributes,
+                [](void *given) -> void * {
+                  Job &job = *static_cast<Job *>(given);
+                  void *data = nullptr;
+                  size_t bytes = 0;
+                  if (pellucid_compile_memory(job.model.c_str(), &data, &bytes, &job.options))
+                    job.why = pellucid_compile_error();
+                  pellucid_compile_free(data);
+                  return nullptr;
+                },
+                &job),
+            0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_EQ(job.why, "the calling thread has less than 320 KiB of stack left, which compiling "
+                     "needs: call from a thread with a larger stack");
+}
+
+TEST_F(Compiler, AFunctionForMessagesThatThrowsIsAStatus) {
+  options.message = [](void *, const char *) { throw 5; };
+  void *data = nullptr;
+  size_t bytes = 0;
+  EXPECT_EQ(pellucid_compile_memory(named("model").c_str(), &data, &bytes, &options),
+            PELLUCID_INTERNAL_ERROR);
+  EXPECT_STREQ(pellucid_compile_error(), "the function that gets messages threw an exception");
+  EXPECT_EQ(data, nullptr);
+}
+
+TEST_F(Compiler, OptionsThatWereNeverSetAreRefused) {
+  options.struct_size = SIZE_MAX / 3;
+  EXPECT_EQ(pellucid_compile(named("model").c_str(), (folder / "m.plc").c_str(), &options),
+            PELLUCID_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(pellucid_compile_error()).find("must be sizeof the struct"),
+            std::string::npos);
 }
 
 TEST_F(Compiler, ThreadsTakeTurns) {

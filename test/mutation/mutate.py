@@ -12,6 +12,7 @@ PELLUCID_MUTANT whether it is the one: a mutant negates a condition, makes it fa
 is written. Sites are drawn from all of src/fusion, src/tt, src/passes and src/trace. What survivors.md wants a test for comes in
 addition, and with -DPELLUCID_MUTANTS_AT="src/tt/AxisInfo.cpp:36;…" every mutant of those lines. With
 -DPELLUCID_MUTANTS_OF="src/codegen/gpu/LayoutChoice.cpp;…" as many again are drawn from those files, wherever they lie: what is new.
+-DPELLUCID_MUTANTS_FILES=12 draws them from that many files, and these by their size: 100 mutants of 70 files take an hour of a core to build.
 
 `run` tries for each mutant the tests that come to it, those of its own folder first. Which mutants a test comes to is seen in one run without
 a mutant, when the test is first asked for. A test comes to a condition's mutant only where the condition would have been another one: what
@@ -134,6 +135,8 @@ def sites(file):
             said = " ".join(condition.split())
             # A loop that goes on is noticed by itself: what is asked is whether its rounds are missed.
             for what in ("false",) if loops else ("negated", "false", "true"):
+                if what == said:
+                    continue
                 yield begin, end, lambda number, now, what=what: f"{what}At({number}, bool({now}))", f"condition {what}: {said}"
             for what, mutated in () if loops else variants(condition):
                 yield begin, end, lambda number, now, mutated=mutated: f"isMutant({number}) ? bool({mutated}) : bool({now})", f"condition {what}: {said}"
@@ -170,16 +173,26 @@ def listed(heading):
 def draw(options, found):
     """The samples, and what is wanted in addition. Of literals in a text one mutant each: the text is made a string."""
     random.Random(options.seed).shuffle(found)
-    equivalent, wanted, texts, chosen, left = listed("Equivalent"), listed("Wanted"), set(), [], {True: options.sample, False: options.sample}
+    equivalent, wanted, texts, chosen, left = listed("Equivalent"), listed("Wanted"), set(), [], rooms(options, found)
     for site in found:
         file, begin, _, _, what, line = site
-        asked, new = f"{file}: {what}" in wanted or f"{file}:{line}" in options.at, file in options.of
-        if f"{file}: {what}" in equivalent or (not asked and left[new] == 0) or (what.startswith("text") and (file, begin) in texts):
+        asked, room = f"{file}: {what}" in wanted or f"{file}:{line}" in options.at, True if file in options.of else file if options.files else False
+        if f"{file}: {what}" in equivalent or (not asked and not left.get(room)) or (what.startswith("text") and (file, begin) in texts):
             continue
         texts.add((file, begin))
         chosen.append((site, not asked))
-        left[new] -= not asked
+        if not asked:
+            left[room] -= 1
     return chosen
+
+
+def rooms(options, found):
+    """How many mutants are drawn: from the files of --of, from all others. With --files from so many of them, as many from each: a file
+    is drawn as often as it has sites (the first that a random order of all sites names), so that every site has the same chance."""
+    if not options.files:
+        return {True: options.sample, False: options.sample}
+    files = list(dict.fromkeys(site[0] for site in found if site[0].startswith(FOLDERS) and site[0] not in options.of))[: options.files]
+    return {True: options.sample} | {file: -(-options.sample // len(files)) for file in files}
 
 
 def write(options):
@@ -340,6 +353,7 @@ def main():
     verb.add_argument("into", type=pathlib.Path)
     verb.add_argument("--sample", type=int, default=60)
     verb.add_argument("--seed", type=int, default=1)
+    verb.add_argument("--files", type=int, default=0, help="draw from so many files, drawn by their size: a sample that builds in minutes")
     verb.add_argument("--at", nargs="*", default=[], help="FILE:LINE…, all of whose mutants are made in addition")
     verb.add_argument("--of", nargs="*", default=[], help="FILE…, from which as many are drawn again")
     verb = verbs.add_parser("run")

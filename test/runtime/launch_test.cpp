@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Variants, arguments, grids, assertions and printing.
+#include "judge/CommaLocale.h"
 #include "runtime/Tensors.h"
 
 #include <chrono>
@@ -187,6 +188,42 @@ TEST(Launch, PrintsGoToTheCaller) {
   EXPECT_EQ(lines[1], "pid (0, 0, 0) idx (0) x: 1.500000");
   EXPECT_EQ(lines[6], "pid (1, 1, 0) idx (0) pid 0x0000000000000003");
   EXPECT_EQ(lines[7], "pid (1, 1, 0) idx (0) x: 2.500000");
+}
+
+/// Whatever the program that loads us has chosen for the numbers that it shows.
+TEST(Launch, PrintedNumbersHaveAPoint) {
+  CommaLocale comma;
+  if (!comma.isThere)
+    GTEST_SKIP() << "this C library takes no locale that is made here";
+  Loaded package(checkingModel());
+  Array<float> in({1}, 1.5f);
+  in.data.resize(2, 2.5f); // the grid is 1 x 2
+  Array<int64_t> out({8});
+  DLTensor input = in.tensor(), output = out.tensor();
+  std::string lines;
+  pellucid_run_options options = runOptions(1);
+  options.print = [](void *state, const char *line) { *static_cast<std::string *>(state) += line; };
+  options.print_state = &lines;
+  ASSERT_EQ(pellucid_run_into(package, &input, 1, &output, 1, &options), PELLUCID_OK)
+      << pellucid_last_error();
+  EXPECT_NE(lines.find("x: 1.500000"), std::string::npos) << lines;
+}
+
+/// A kernel has no frames that an exception could pass.
+TEST(Launch, APrintThatThrowsIsAStatus) {
+  Loaded package(checkingModel());
+  Array<float> in({3}, 1.5f);
+  in.data.resize(4, 2.5f);
+  Array<int64_t> out({8});
+  DLTensor input = in.tensor(), output = out.tensor();
+  for (int32_t threads : {1, 4}) {
+    pellucid_run_options options = runOptions(threads);
+    options.print = [](void *, const char *) { throw 5; };
+    EXPECT_EQ(pellucid_run_into(package, &input, 1, &output, 1, &options),
+              PELLUCID_INVALID_ARGUMENT);
+    EXPECT_STREQ(pellucid_last_error(), "the function that gets printed lines threw an exception");
+  }
+  EXPECT_EQ(pellucid_run_into(package, &input, 1, &output, 1, nullptr), PELLUCID_OK);
 }
 
 TEST(Launch, TooLargeBuffersAreAStatus) {

@@ -2,6 +2,7 @@
 #include "passes/graph/KernelWriter.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace pellucid::passes {
@@ -29,8 +30,8 @@ std::string tlNumber(double value) {
   if (std::isinf(value))
     return value > 0 ? "float('inf')" : "float('-inf')";
   char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  std::string result = text;
+  std::string result(
+      text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 17).ptr);
   return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_print and device_assert.
 #include "reference/tt/Machine.h"
+#include "support/PlainNumbers.h"
 
 #include "tt/TtOps.h"
 
@@ -13,6 +14,7 @@ using namespace mlir;
 namespace pellucid::reference {
 
 static std::string textOf(uint64_t bits, Type type, bool hex, bool isSigned) {
+  PlainNumbers numbers;
   char text[64];
   unsigned width = widthOf(type);
   if (isa<tt::PointerType>(type) || hex)
@@ -52,6 +54,7 @@ static std::string shortText(Machine &machine, const Element &element, Type type
     return machine.memory.pointerText(element, bytesInMemory(pointer.getPointeeType()));
   if (!isa<FloatType>(type))
     return textOf(element.bits, type, false, isSigned);
+  PlainNumbers numbers;
   char text[64];
   snprintf(text, sizeof text, "%.9g", decodeFloat(element.bits, formatOf(type)));
   return text;
