@@ -402,8 +402,11 @@ def _ctc(log_probs, targets, input_lengths, target_lengths, blank, longest):
         one = F.pad(alpha[:, :-1], [1, 0], value=none)
         two = torch.where(skips, F.pad(alpha, [2, 0], value=none)[:, :width], none)
         top = torch.maximum(torch.maximum(alpha, one), two)
-        base = torch.where(top == none, 0.0, top)
-        total = torch.log(torch.exp(alpha - base) + torch.exp(one - base) + torch.exp(two - base)) + base
+        # What no path leads to has no logarithm, nor a slope.
+        is_reached = top != none
+        base = torch.where(is_reached, top, 0.0)
+        total = torch.exp(alpha - base) + torch.exp(one - base) + torch.exp(two - base)
+        total = torch.where(is_reached, torch.log(torch.where(is_reached, total, 1.0)) + base, none)
         alpha = torch.where((t < input_lengths).unsqueeze(1), total + said, alpha)
     ends = torch.gather(alpha, 1, (2 * target_lengths).unsqueeze(1)).squeeze(1)
     before = torch.gather(alpha, 1, torch.clamp(2 * target_lengths - 1, min=0).unsqueeze(1)).squeeze(1)
