@@ -133,7 +133,9 @@ void CountedLoop::end() {
   last = b.GetInsertBlock();
   index->addIncoming(next, last);
   llvm::Instruction *latch = b.CreateCondBr(continues, loop, after);
-  if (byEnd && rounds >= leastRounds && rounds % sideBySide == 0)
+  if (isSpread && rounds > 1)
+    unroll(latch, static_cast<unsigned>(rounds));
+  else if (byEnd && rounds >= leastRounds && rounds % sideBySide == 0)
     unroll(latch, sideBySide);
   b.SetInsertPoint(after);
 }

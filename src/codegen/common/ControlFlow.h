@@ -32,6 +32,8 @@ public:
                            llvm::Value *step, bool isUnsigned);
   void end();
 
+  /// Its rounds, whose number is known, are written side by side.
+  bool isSpread = false;
   llvm::PHINode *index = nullptr;
   /// Where control comes from: into the first round and past the loop; into the next rounds and
   /// past the loop.

@@ -221,22 +221,7 @@ Value *sine32(CodeBuilder &b, Value *x, int odd) {
   Value *r = b.CreateFPTrunc(turns.remainder, x->getType());
   Value *quadrant = b.CreateAdd(b.CreateTrunc(turns.quadrant, typeLike(x, b.i32())),
                                 integerLike(bits(b, x), odd));
-  Value *square = b.CreateFMul(r, r);
-  Value *sine = fma(
-      b, b.CreateFMul(square, r),
-      emitPolynomial(b, square, {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f94p-13, 0x1.6cd5ecp-19}),
-      r);
-  Value *cosine = fma(b, square, number(x, -0.5), number(x, 1.0));
-  cosine = fma(
-      b, b.CreateFMul(square, square),
-      emitPolynomial(b, square, {0x1.555556p-5, -0x1.6c16b8p-10, 0x1.a01118p-16, -0x1.24290ap-22}),
-      cosine);
-  Value *useCosine =
-      b.CreateICmpNE(b.CreateAnd(quadrant, integerLike(quadrant, 1)), integerLike(quadrant, 0));
-  Value *sign =
-      b.CreateShl(b.CreateAnd(quadrant, integerLike(quadrant, 2)), integerLike(quadrant, 30));
-  Value *result = b.CreateSelect(useCosine, cosine, sine);
-  return fromBits(b, b.CreateXor(bits(b, result), sign));
+  return sineOfTurned(b, r, quadrant);
 }
 Value *sin32(CodeBuilder &b, Value *x) {
   Value *result = sine32(b, x, 0);
@@ -344,6 +329,25 @@ Value *add(CodeBuilder &b, Value *x, Value *y) { return b.CreateFAdd(x, y); }
 Value *multiply(CodeBuilder &b, Value *x, Value *y) { return b.CreateFMul(x, y); }
 
 } // namespace
+
+Value *sineOfTurned(CodeBuilder &b, Value *r, Value *quadrant) {
+  Value *square = b.CreateFMul(r, r);
+  Value *sine = fma(
+      b, b.CreateFMul(square, r),
+      emitPolynomial(b, square, {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f94p-13, 0x1.6cd5ecp-19}),
+      r);
+  Value *cosine = fma(b, square, number(x, -0.5), number(x, 1.0));
+  cosine = fma(
+      b, b.CreateFMul(square, square),
+      emitPolynomial(b, square, {0x1.555556p-5, -0x1.6c16b8p-10, 0x1.a01118p-16, -0x1.24290ap-22}),
+      cosine);
+  Value *useCosine =
+      b.CreateICmpNE(b.CreateAnd(quadrant, integerLike(quadrant, 1)), integerLike(quadrant, 0));
+  Value *sign =
+      b.CreateShl(b.CreateAnd(quadrant, integerLike(quadrant, 2)), integerLike(quadrant, 30));
+  Value *result = b.CreateSelect(useCosine, cosine, sine);
+  return fromBits(b, b.CreateXor(bits(b, result), sign));
+}
 
 Value *emitExp(CodeBuilder &b, Value *x) { return bySize<exp32, expDouble>(b, x); }
 

@@ -34,6 +34,7 @@ void CudaEmitter::emitFor(scf::ForOp op) {
     inits.push_back(registersOf(init));
   auto loop = CountedLoop::begin(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
                                  scalar(op.getStep()), op.getUnsignedCmp());
+  loop.isSpread = op->hasAttr(ttgpu::fewRoundsName);
   std::vector<Carried> carried;
   for (auto [argument, init] : llvm::zip(op.getRegionIterArgs(), inits)) {
     carried.push_back(makePhis(argument));

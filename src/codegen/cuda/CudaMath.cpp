@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/cuda/CudaMath.h"
 
+#include "codegen/common/ControlFlow.h"
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/FloatFormats.h"
+#include "codegen/common/VectorMath.h"
 #include "codegen/cuda/HalfMath.h"
 #include "codegen/gpu/TtGpu.h"
 #include "tt/TtOps.h"
@@ -68,12 +70,14 @@ static bool isSum(mlir::Operation *op) {
 static bool isCarriedOn(mlir::Operation *op, unsigned depth = 0) {
   constexpr unsigned deepest = 4;
   return depth < deepest && !op->use_empty() &&
-         llvm::all_of(op->getUsers(), [&](mlir::Operation *user) {
-           if (auto select = mlir::dyn_cast<arith::SelectOp>(user))
-             return select.getCondition() != op->getResult(0) && isCarriedOn(user, depth + 1);
-           return mlir::isa<mlir::scf::YieldOp>(user) &&
-                  mlir::isa<mlir::scf::ForOp>(user->getParentOp());
-         });
+         llvm::all_of(
+             op->getUsers(),
+             [&](mlir::Operation *user) {
+               if (auto select = mlir::dyn_cast<arith::SelectOp>(user))
+                 return select.getCondition() != op->getResult(0) && isCarriedOn(user, depth + 1);
+               return mlir::isa<mlir::scf::YieldOp>(user) &&
+                      mlir::isa<mlir::scf::ForOp>(user->getParentOp());
+             });
 }
 /// A sum that a loop carries on.
 static bool isRunningSum(mlir::Operation *op) {
@@ -186,6 +190,35 @@ static Value *emitErfBesideOne(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateBinaryIntrinsic(I::copysign, b.CreateFSub(number(b, 1), rest), x);
 }
 
+/// sin (odd = 0) or cos (odd = 1). Quarter turns are taken off in f32 by multiply-adds, of which
+/// the first is exact; what is larger takes the long way in f64, as few angles do.
+static Value *emitSine(CodeBuilder &b, Value *x, unsigned odd) {
+  constexpr float carrier = 0x1.8p+23f, largest = 0x1p+16f;
+  Value *isLarge = b.CreateFCmpUGT(b.CreateUnaryIntrinsic(I::fabs, x), number(b, largest));
+  Value *results[2];
+  BranchEnds ends = emitBranches(b, isLarge, [&](unsigned which) {
+    if (which == 0) {
+      results[0] = unaryMath(odd ? "cos" : "sin")(b, x);
+      return;
+    }
+    // The number that the turns are added to has them in its lowest bits.
+    Value *carried = fma(b, x, number(b, 0x1.45f306p-1f), number(b, carrier));
+    Value *turns = b.CreateFSub(carried, number(b, carrier)), *r = x;
+    for (float part : {-0x1.921fb6p+0f, 0x1.777a5cp-25f, 0x1.ee59dap-50f})
+      r = fma(b, turns, number(b, part), r);
+    Value *quadrant = b.CreateAdd(b.CreateBitCast(carried, b.i32()), b.getInt32(odd));
+    results[1] = sineOfTurned(b, r, quadrant);
+    if (odd == 0) // keeps -0
+      results[1] = b.CreateSelect(b.CreateFCmpOEQ(x, number(b, 0)), x, results[1]);
+  });
+  llvm::PHINode *either = b.CreatePHI(x->getType(), 2);
+  for (unsigned which : {0, 1})
+    either->addIncoming(results[which], ends[which]);
+  return either;
+}
+static Value *emitSin(CodeBuilder &b, mlir::Operation *, Value *x) { return emitSine(b, x, 0); }
+static Value *emitCos(CodeBuilder &b, mlir::Operation *, Value *x) { return emitSine(b, x, 1); }
+
 /// One or a larger constant and what is never negative, as the divisor of a sigmoid.
 static bool isOneOrMore(mlir::Value value) {
   auto sum = value.getDefiningOp<arith::AddFOp>();
@@ -213,7 +246,8 @@ using Unary = Value *(*)(CodeBuilder &, mlir::Operation *, Value *);
 static Unary unaryOnDevice(mlir::Operation *op) {
   static const llvm::StringMap<Unary> table = {
       {"math.exp", emitExp},   {"math.exp2", emitExp2},  {"math.rsqrt", emitRsqrt},
-      {"math.tanh", emitTanh}, {"__nv_tanhf", emitTanh},
+      {"math.tanh", emitTanh}, {"__nv_tanhf", emitTanh}, {"math.sin", emitSin},
+      {"math.cos", emitCos},   {"__nv_sinf", emitSin},   {"__nv_cosf", emitCos},
   };
   auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op);
   llvm::StringRef name = call ? call.getSymbol() : op->getName().getStringRef();

@@ -15,6 +15,7 @@ static void buildPipeline(mlir::OpPassManager &pm, const ChooseProductsOptions &
   pm.addPass(createAccumulateProducts());
   pm.addPass(createRestartSums());
   pm.addPass(createFlattenBranches());
+  pm.addPass(createCountRounds());
   pm.addPass(createPipelineLoops());
   pm.addPass(createChooseLayouts());
   pm.addPass(createAllocateShared());

@@ -525,8 +525,8 @@ std::optional<Layout> LayoutChoice::ofHome(Value tile) const {
   return isComputedAtUse(op) ? std::nullopt : std::optional(anchor(shape));
 }
 
-/// The loads of whole tiles that a tile is computed from, element by element; false where it is made
-/// of anything else that has elements of its own.
+/// The loads of whole tiles that a tile is computed from, element by element; false where it is
+/// made of anything else that has elements of its own.
 static bool findLoads(Value tile, llvm::SmallSetVector<tt::LoadOp, 4> &loads,
                       llvm::SmallPtrSetImpl<Operation *> &seen) {
   constexpr unsigned most = 64;

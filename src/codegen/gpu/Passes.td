@@ -43,6 +43,11 @@ def RestartSums : Pass<"ttgpu-restart-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def CountRounds : Pass<"ttgpu-count-rounds", "::mlir::ModuleOp"> {
+  let summary = "gives loops over a group a known number of rounds, which are written side by side";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def FlattenBranches : Pass<"ttgpu-flatten-branches", "::mlir::ModuleOp"> {
   let summary = "makes stores under a condition of a loop's branches that only store a few elements";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pellucid::tt::TtDialect"];

@@ -81,7 +81,8 @@ SharedSwizzle::SharedSwizzle(const Layout &written, const Layout &read, unsigned
   }
 }
 
-/// In how many places the bit of an element's number changes with a bit of a register, lane or warp.
+/// In how many places the bit of an element's number changes with a bit of a register, lane or
+/// warp.
 static unsigned changesOf(const Layout &layout, uint32_t bit) {
   unsigned count = 0;
   for (const Layout::Bits *bits : {&layout.registers, &layout.lanes, &layout.warps})

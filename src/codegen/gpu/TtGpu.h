@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral dependentLaunchName = "ttgpu.dependent_laun
 inline constexpr llvm::StringLiteral unitName = "ttgpu.unit";
 /// On a tt.dot by warpgroups: its result is not there before an await_products (unit attribute).
 inline constexpr llvm::StringLiteral runsName = "ttgpu.runs";
+/// On a loop: its rounds are written side by side.
+inline constexpr llvm::StringLiteral fewRoundsName = "ttgpu.few_rounds";
 
 /// On a function: tiles may be copied by box.
 inline constexpr llvm::StringLiteral copiesTensorsName = "ttgpu.copies_tensors";
