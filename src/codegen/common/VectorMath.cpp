@@ -336,7 +336,7 @@ Value *sineOfTurned(CodeBuilder &b, Value *r, Value *quadrant) {
       b, b.CreateFMul(square, r),
       emitPolynomial(b, square, {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f94p-13, 0x1.6cd5ecp-19}),
       r);
-  Value *cosine = fma(b, square, number(x, -0.5), number(x, 1.0));
+  Value *cosine = fma(b, square, number(r, -0.5), number(r, 1.0));
   cosine = fma(
       b, b.CreateFMul(square, square),
       emitPolynomial(b, square, {0x1.555556p-5, -0x1.6c16b8p-10, 0x1.a01118p-16, -0x1.24290ap-22}),
