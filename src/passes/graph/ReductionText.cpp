@@ -117,7 +117,11 @@ ReductionPlan planReduction(const ReductionSpec &spec, const SymbolTable &symbol
   if (innerKept) {
     plan.tile = Tile::Columns;
     // What combines states has few of them: more programs, with more rows each at a time.
-    plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? 256 : mayDivide ? 128 : 32);
+    // On a CPU a part of short rows stays in registers and the first-level cache; of long ones more
+    // of a page is read at a time.
+    constexpr int64_t shortRow = 512;
+    int64_t onCpu = symbols.range(spec.kept.back()).max <= shortRow ? 128 : 256;
+    plan.results = chooseBlock(spec.kept.back(), symbols, forCpu ? onCpu : mayDivide ? 128 : 32);
     // A row at a time is what a CPU's caches and vectors like.
     plan.elements = forCpu ? 1 : powerOver(std::min(longest, 2048 * more / plan.results));
     others = product(spec.kept, 0, spec.kept.size() - 1) *
