@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace pellucid::codegen {
 
@@ -151,8 +153,62 @@ private:
     for (mlir::Operation &op : llvm::reverse(block))
       if (isLazyTileOp(&op))
         for (mlir::Value result : op.getResults())
-          if (isTile(result))
+          if (isTile(result)) {
+            noteViews(result);
             plan.placement[result] = place(op, result);
+          }
+  }
+
+  /// A lane asks for an element of a tile by way of the shapes between: exchanging two neighbours
+  /// asks for both. Where each step of a network asks for the one before by two ways, the first is
+  /// asked for by a power of two of them, so a tile that is asked for by many lies in memory.
+  static constexpr size_t mostViews = 4, mostViewsOfCheap = 64;
+  using Views = llvm::SmallSetVector<size_t, 4>;
+
+  void noteViews(mlir::Value value) {
+    Views &of = views[value];
+    for (mlir::Operation *user : value.getUsers())
+      for (mlir::Value result : user->getResults())
+        addViews(of, *user, value, result);
+    if (of.empty())
+      of.insert(0);
+  }
+
+  void addViews(Views &of, mlir::Operation &user, mlir::Value value, mlir::Value result) {
+    Views through;
+    if (isLazyTileOp(&user) && plan.lookup(result) == TilePlacement::Lazy)
+      if (auto found = views.find(result); found != views.end())
+        through = found->second;
+    if (through.empty())
+      through.insert(0);
+    for (size_t view : through)
+      if (of.size() <= mostViewsOfCheap)
+        of.insert(viewThrough(user, value, result, view));
+  }
+
+  /// A number for the way to `value` from where `view` of `result` is asked for.
+  static size_t viewThrough(mlir::Operation &user, mlir::Value value, mlir::Value result,
+                            size_t view) {
+    auto after = [&](auto... step) {
+      return size_t(llvm::hash_combine(view, user.getName().getAsOpaquePointer(), step...));
+    };
+    return llvm::TypeSwitch<mlir::Operation *, size_t>(&user)
+        .Case([&](tt::TransOp trans) {
+          return after(llvm::hash_combine_range(trans.getOrder()));
+        })
+        .Case([&](tt::ReshapeOp) {
+          return after(value.getType().getAsOpaquePointer(),
+                       result.getType().getAsOpaquePointer());
+        })
+        .Case([&](tt::SplitOp split) { return after(result == split.getOutRHS()); })
+        .Case([&](tt::JoinOp join) { return after(value == join.getRhs()); })
+        .Default([&](mlir::Operation *) { return view; });
+  }
+
+  /// Whether the way through the shapes, not the arithmetic, makes the tile worth its memory.
+  bool hasManyViews(mlir::Operation &op, mlir::Value value) {
+    size_t most = costly.contains(value) ? mostViews : mostViewsOfCheap;
+    return (isElementOp(&op) || mlir::isa<tt::JoinOp>(op)) && views[value].size() > most;
   }
 
   /// Cheap: made of indices, scalars and tiles already in scratch by simple arithmetic.
@@ -196,9 +252,8 @@ private:
   }
 
   TilePlacement place(mlir::Operation &op, mlir::Value value) {
-    if (plan.likelyRamps.contains(value))
-      return TilePlacement::AtDefinition;
-    if (!costly.contains(value))
+    bool manyViews = hasManyViews(op, value);
+    if (!costly.contains(value) && !manyViews)
       return TilePlacement::Lazy;
     auto points = evaluationPoints(value, plan);
     if (points.empty())
@@ -212,8 +267,9 @@ private:
     TilePlacement placement = TilePlacement::Lazy;
     if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
       placement = placeLoad(load, points);
-    if (placement == TilePlacement::Lazy && points.size() > 1 &&
-        (isExpensive(op) || (isElementOp(&op) && points.size() > repeatsOfCheap)))
+    bool isRepeated = points.size() > 1 && (isExpensive(op) || (isElementOp(&op) &&
+                                                                points.size() > repeatsOfCheap));
+    if (placement == TilePlacement::Lazy && (isRepeated || manyViews))
       placement = TilePlacement::AtFirstUse;
     return placement;
   }
@@ -259,6 +315,7 @@ private:
 
   llvm::DenseSet<mlir::Value> costly;
   llvm::DenseMap<mlir::Value, unsigned> cheapDepth;
+  llvm::DenseMap<mlir::Value, Views> views;
   llvm::DenseMap<mlir::Operation *, unsigned> sections;
   unsigned section = 0, sectionWork = 0;
 };
