@@ -4,6 +4,7 @@
 #include "archive/Json.h"
 #include "exec/ScriptDevices.h"
 #include "exec/ScriptHooks.h"
+#include "exec/ScriptInductor.h"
 #include "host/InterpreterState.h"
 #include "trace/PytorchNames.h"
 
@@ -246,6 +247,7 @@ void addScriptTorch(h::NativeModules &modules, ScriptHooks &hooks) {
   modules.add("torch._inductor", [](h::Interpreter &i, h::Module &m) {
     m.globals->set("config", nameIn(i, "torch._dynamo", "inductor_config"));
   });
+  addScriptInductor(modules);
   modules.add("torch.compiler", [](h::Interpreter &, h::Module &m) {
     for (const char *name : {"reset", "is_compiling", "disable", "allow_in_graph", "list_backends"})
       m.globals->set(name, later("torch._dynamo", name));

@@ -142,6 +142,12 @@ std::shared_ptr<Module> Interpreter::nativeModule(const std::string &name) {
   const NativeModules &registered = impl->options.modules;
   if (!registered.hasPrefix(name))
     return nullptr;
+  // A package is there before its modules, whose first lines ask it for names.
+  if (size_t dot = name.find('.'); dot != std::string::npos) {
+    nativeModule(name.substr(0, dot));
+    if (auto it = impl->natives.find(name); it != impl->natives.end())
+      return it->second;
+  }
   auto module = std::make_shared<Module>(name);
   impl->natives.emplace(name, module);
   module->fallback = [name](Interpreter &interpreter,

@@ -15,6 +15,23 @@ std::shared_ptr<JitFunction> innermostKernel(const Value &kernel) {
   return nullptr;
 }
 
+/// `kernel.run(*args, grid=…, warmup=False)`: what kernel[grid](…) calls in Triton.
+static Value runOf(const Value &kernel) {
+  return nativeRaw("run", [kernel](Interpreter &interpreter, CallArgs args) {
+    const Value *grid = args.keyword("grid");
+    if (!grid)
+      interpreter.raise("TypeError", "run() missing 1 required keyword-only argument: 'grid'");
+    if (const Value *warmup = args.keyword("warmup"); warmup && interpreter.truth(*warmup))
+      interpreter.refuse("run(…, warmup=True) compiles a kernel and launches nothing, which is not "
+                         "supported; leave it out");
+    Value launcher(std::make_shared<Launcher>(kernel, *grid));
+    std::erase_if(args.keywords, [](const auto &keyword) {
+      return keyword.first == "grid" || keyword.first == "warmup" || keyword.first == "stream";
+    });
+    return interpreter.call(launcher, std::move(args));
+  });
+}
+
 // ---- jit functions
 // -------------------------------------------------------------------------------------------------
 
@@ -57,6 +74,8 @@ std::optional<Value> JitFunction::getAttr(Interpreter &interpreter, std::string_
     if (auto handles = interpreter.nativeModule("triton._script_driver"))
       return Value(std::make_shared<BoundMethod>(Value(shared_from_this()),
                                                  interpreter.getAttr(Value(handles), "warmup")));
+  if (attribute == "run" && !function->attributes.find(attribute))
+    return runOf(Value(shared_from_this()));
   return function->getAttr(interpreter, attribute);
 }
 
@@ -168,6 +187,9 @@ std::optional<Value> KernelDecorator::getAttr(Interpreter &interpreter, std::str
   }
   if (auto *heuristics = dynamic_cast<Heuristics *>(this); heuristics && name == "values")
     return heuristics->values;
+  if (name == "run")
+    if (auto kernel = innermostKernel(fn); !kernel->function->attributes.find(name))
+      return runOf(Value(shared_from_this()));
   return interpreter.findAttr(fn, name);
 }
 

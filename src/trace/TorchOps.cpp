@@ -61,6 +61,13 @@ public:
                          return i.call(i.getAttr(a[0], "as_strided"),
                                        {a[1], a[2], i.binary(h::BinaryOp::Add, offset, a[3])});
                        });
+    // Generated files name it whether they plan one pool for all buffers or not.
+    if (space == "inductor" && name == "_alloc_from_pool")
+      return h::nativeRaw(
+          "torch.ops.inductor._alloc_from_pool", [](h::Interpreter &i, h::CallArgs args) {
+            auto guards = i.nativeModule("torch._C._dynamo.guards");
+            return i.call(i.getAttr(h::Value(guards), "_alloc_from_pool"), std::move(args));
+          });
     std::string full = space + "::" + std::string(name);
     if (auto entry = interpreter.operators.find(full); entry != interpreter.operators.end())
       return h::Value(entry->second);

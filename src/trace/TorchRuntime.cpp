@@ -95,6 +95,7 @@ void addTorchRuntime(h::NativeModules &modules, const AssumedDevice &assumed) {
     modules.add(name, [functions](h::Interpreter &interpreter, h::Module &module) {
       fillFromClass(interpreter, module, functions);
     });
+  addInductorKernels(modules);
   // Kinds of devices that torch only has where a vendor's plugin is loaded.
   modules.add("torch", [](h::Interpreter &, h::Module &module) {
     auto next = module.fallback;

@@ -56,12 +56,11 @@ std::string network(int steps) {
                 "xf32>\n    %t" + n + " = tt.trans %p" + n +
                 " {order = array<i32: 0, 2, 1>} : tensor<" + pairs + "xf32> -> tensor<" + turned +
                 "x2xf32>\n    %l" + n + ", %h" + n + " = tt.split %t" + n + " : tensor<" + turned +
-                "x2xf32> -> tensor<" + turned + "xf32>\n    %j" + n + " = tt.join %h" + n +
-                ", %l" + n + " : tensor<" + turned + "xf32> -> tensor<" + turned +
-                "x2xf32>\n    %u" + n + " = tt.trans %j" + n +
-                " {order = array<i32: 0, 2, 1>} : tensor<" + turned + "x2xf32> -> tensor<" + pairs +
-                "xf32>\n    %o" + n + " = tt.reshape %u" + n + " : tensor<" + pairs +
-                "xf32> -> tensor<64xf32>\n    %v" + std::to_string(i + 1) +
+                "x2xf32> -> tensor<" + turned + "xf32>\n    %j" + n + " = tt.join %h" + n + ", %l" +
+                n + " : tensor<" + turned + "xf32> -> tensor<" + turned + "x2xf32>\n    %u" + n +
+                " = tt.trans %j" + n + " {order = array<i32: 0, 2, 1>} : tensor<" + turned +
+                "x2xf32> -> tensor<" + pairs + "xf32>\n    %o" + n + " = tt.reshape %u" + n +
+                " : tensor<" + pairs + "xf32> -> tensor<64xf32>\n    %v" + std::to_string(i + 1) +
                 " = arith.maximumf %v" + n + ", %o" + n + " : tensor<64xf32>\n";
   }
   text << "    tt.store %a, %v" << steps << " : tensor<64x!tt.ptr<f32>>\n    tt.return\n  }\n}\n";

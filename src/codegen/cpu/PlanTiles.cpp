@@ -193,12 +193,9 @@ private:
       return size_t(llvm::hash_combine(view, user.getName().getAsOpaquePointer(), step...));
     };
     return llvm::TypeSwitch<mlir::Operation *, size_t>(&user)
-        .Case([&](tt::TransOp trans) {
-          return after(llvm::hash_combine_range(trans.getOrder()));
-        })
+        .Case([&](tt::TransOp trans) { return after(llvm::hash_combine_range(trans.getOrder())); })
         .Case([&](tt::ReshapeOp) {
-          return after(value.getType().getAsOpaquePointer(),
-                       result.getType().getAsOpaquePointer());
+          return after(value.getType().getAsOpaquePointer(), result.getType().getAsOpaquePointer());
         })
         .Case([&](tt::SplitOp split) { return after(result == split.getOutRHS()); })
         .Case([&](tt::JoinOp join) { return after(value == join.getRhs()); })
@@ -267,8 +264,8 @@ private:
     TilePlacement placement = TilePlacement::Lazy;
     if (auto load = mlir::dyn_cast<tt::LoadOp>(op))
       placement = placeLoad(load, points);
-    bool isRepeated = points.size() > 1 && (isExpensive(op) || (isElementOp(&op) &&
-                                                                points.size() > repeatsOfCheap));
+    bool isRepeated = points.size() > 1 &&
+                      (isExpensive(op) || (isElementOp(&op) && points.size() > repeatsOfCheap));
     if (placement == TilePlacement::Lazy && (isRepeated || manyViews))
       placement = TilePlacement::AtFirstUse;
     return placement;

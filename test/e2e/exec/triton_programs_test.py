@@ -94,6 +94,45 @@ class Programs(unittest.TestCase):
             ],
         )
 
+    def test_helpers_of_generated_kernels(self):
+        done = self.program("generated_helpers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "draws True True\nwrong: []\n")
+
+    def test_a_generated_file(self):
+        done = self.program("generated_file")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[0], r"^\d+\.\d{6}$")
+        self.assertRegex(lines[1], r"^\d+\.\d{3}ms$")
+        self.assertEqual(
+            lines[2:],
+            [
+                "True True (1, 11)",
+                "True True",
+                "AssertionError: expected size 37==11, stride 1==37 at dim=0; expected size 11==37, stride 37==1 at dim=1",
+                "AssertionError: expected size 36==37, stride 1==1 at dim=1",
+                "AssertionError: wrong number of dimensions1 for op: unknown",
+            ],
+        )
+
+    def test_run_is_a_launch(self):
+        source = (
+            "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x, n, BLOCK: tl.constexpr):\n    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(x + i, i, i < n)\n\n"
+            "tuned = triton.autotune(configs=[triton.Config({'BLOCK': 8})], key=[])(k)\nx, y = torch.zeros(5, device='cuda'), torch.zeros(9, device='cuda')\n"
+            "k.run(x, 5, BLOCK=4, grid=(2,), warmup=False)\ntuned.run(y, 9, grid=lambda meta: (triton.cdiv(9, meta['BLOCK']),), warmup=False)\nprint(x.tolist(), y.tolist())\n"
+            "try:\n    k.run(x, 5, BLOCK=4)\nexcept TypeError as error:\n    print(error)\n"
+        )
+        done = self.text(source)
+        self.assertEqual(done.stdout, "[0.0, 1.0, 2.0, 3.0, 4.0] [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]\nrun() missing 1 required keyword-only argument: 'grid'\n", done.stderr)
+
+    # A script may name any module of a package first.
+    def test_a_module_before_its_package(self):
+        for module in ("torch._C", "torch.cuda", "torch.cuda.amp", "torch.amp", "torch.jit", "torch.accelerator", "torch.xpu", "torch.cpu", "torch.nn.functional", "torch.utils.data", "triton.runtime", "triton.backends", "triton.runtime.driver", "numpy.random"):
+            with self.subTest(module):
+                done = self.text(f"import {module}\nfrom {module.rpartition('.')[0]} import {module.rpartition('.')[2]} as m\nprint('there')\n")
+                self.assertEqual(done.stdout, "there\n", done.stderr)
+
     def test_a_mistake_in_a_kernel_ends_at_its_line(self):
         done = self.text("import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x):\n    tl.store(x + tl.program_id(3), 1)\n\nk[(1,)](torch.zeros(1, device='cuda'))\n")
         self.assertEqual(done.returncode, 1)
