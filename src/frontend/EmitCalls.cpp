@@ -6,6 +6,7 @@
 #include "support/PlainNumbers.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pellucid::frontend {
 
@@ -165,6 +166,19 @@ static std::optional<bool> isInstance(const Val &value, const Val &kind) {
          (named->name == "tl.tuple" && value.isTuple());
 }
 
+/// Whether `object.attr` is an attribute, or a method: those are the built-ins of that name.
+bool Emitter::hasAttribute(const Val &object, const std::string &attr) {
+  static const std::set<std::string_view> ofTiles = {"dtype", "shape", "type", "numel", "T"};
+  if (object.isTensor())
+    return ofTiles.count(attr) || attr == "to" || (!attr.starts_with("_") && findBuiltin(attr));
+  try {
+    attributeOf(object, attr);
+    return true;
+  } catch (const DiagnosticError &) {
+    return false;
+  }
+}
+
 /// Python's functions where they mean something else in a kernel; nullopt leaves the call to the
 /// host evaluator.
 std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val> &args) {
@@ -176,6 +190,9 @@ std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val
       result = minimumOrMaximum(result, args[i], id == "max", false);
     return result;
   }
+  if (id == "hasattr" && args.size() == 2 && args[1].isConstexpr() && args[1].constant.isStr() &&
+      (isKernelValue(args[0]) || args[0].isTuple()))
+    return Val::of(host::Value(hasAttribute(args[0], args[1].constant.str())));
   if (id == "abs" && args.size() == 1 && args[0].isTensor())
     return callBuiltin("abs", args, {});
   if (id == "len" && args.size() == 1 && args[0].isTuple())

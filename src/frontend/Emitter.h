@@ -229,6 +229,7 @@ public:
                     std::vector<std::pair<std::string, Val>> &keywords);
   Val callHost(const host::Value &callee, const std::vector<Val> &positional,
                const std::vector<std::pair<std::string, Val>> &keywords);
+  bool hasAttribute(const Val &object, const std::string &attr);
   std::optional<Val> pythonBuiltin(const std::string &name, std::vector<Val> &args);
   Val callValue(const Val &callee, std::vector<Val> positional,
                 std::vector<std::pair<std::string, Val>> keywords, SourceRange site);

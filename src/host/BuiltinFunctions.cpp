@@ -2,7 +2,7 @@
 #include "host/InterpreterState.h"
 #include "host/Text.h"
 #include "host/TypeForm.h"
-#include "support/PlainNumbers.h"
+#include "syntax/Parser.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +21,47 @@ namespace {
 void add(Interpreter &interpreter, const char *name, const char *signature,
          NativeFunction::Body body) {
   interpreter.state().builtins.set(name, native(name, signature, std::move(body)));
+}
+
+/// The scope of eval(…, globals, locals): both dicts' names, read only.
+std::shared_ptr<Scope> scopeOfDicts(Interpreter &interpreter, const Value &globals,
+                                    const Value &locals) {
+  auto scope = std::make_shared<Scope>();
+  scope->form = Scope::Form::Module;
+  scope->globals = scope->names = std::make_shared<Namespace>();
+  for (const Value *names : {&globals, &locals}) {
+    if (names->isNone())
+      continue;
+    for (const Value &name : interpreter.iterate(*names))
+      scope->names->set(interpreter.toStr(name, "a name"), interpreter.getItem(*names, name));
+  }
+  return scope;
+}
+
+/// eval() of a script: an expression in a text, with the names of where it is called.
+Value evaluateSource(Interpreter &interpreter, Bound &a) {
+  Interpreter::State &state = interpreter.state();
+  if (!state.options.script)
+    interpreter.refuse("'eval' is not supported in host code; write the expression itself");
+  std::string source = interpreter.toStr(a[0], "the source of eval()");
+  source.erase(0, source.find_first_not_of(" \t\n"));
+  auto text = std::make_shared<SourceFile>("<string>", source);
+  syntax::Ptr<syntax::Expr> expression;
+  try {
+    expression = syntax::parseExpression(text);
+  } catch (const DiagnosticError &error) {
+    interpreter.raise("SyntaxError", error.diagnostic.message);
+  }
+  auto module = std::make_shared<syntax::Module>();
+  module->file = text;
+  std::shared_ptr<Scope> scope =
+      !a[1].isNone()         ? scopeOfDicts(interpreter, a[1], a[2])
+      : state.frames.empty() ? scopeOfDicts(interpreter, a[2], Value())
+                             : std::make_shared<Scope>(*state.frames.back().scope);
+  scope->module = module;
+  state.ownedModules.push_back(module);
+  state.ownedExprs.push_back(std::move(expression));
+  return interpreter.evaluate(*state.ownedExprs.back(), scope);
 }
 
 Value absolute(Interpreter &interpreter, Bound &a) {
@@ -545,6 +586,7 @@ void addObjects(Interpreter &i) {
     const std::shared_ptr<Scope> &scope = in.state().frames.back().scope;
     return namesOf(Value(), *scope->globals);
   });
+  add(i, "eval", "source, globals=None, locals=None", evaluateSource);
   add(i, "delattr", "obj, name", [](Interpreter &in, Bound &a) {
     const std::string &name = in.toStr(a[1], "attribute name");
     if (!a[0].isObject() || !a[0].object()->delAttr(in, name))

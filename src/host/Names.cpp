@@ -408,7 +408,6 @@ std::optional<Value> lookupName(Interpreter &interpreter, const Scope &scope,
 /// Names that Python has and this evaluator leaves out, with what to write instead.
 static std::string_view adviceFor(std::string_view name) {
   static const std::map<std::string_view, std::string_view> advice = {
-      {"eval", "write the expression itself"},
       {"exec", "write the statements themselves"},
       {"input", "pass the value as an argument"},
       {"complex", "split it into real and imaginary floats"},

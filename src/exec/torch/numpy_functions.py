@@ -20,6 +20,7 @@ exp, exp2, expm1, log, log2, log10, log1p, sqrt = (_unary(n) for n in ("exp", "e
 sin, cos, tan, sinh, cosh, tanh = (_unary(n) for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh"))
 arcsin, arccos, arctan, arctanh, arcsinh, arccosh = (_unary(n) for n in ("asin", "acos", "atan", "atanh", "asinh", "acosh"))
 floor, ceil, trunc, rint = (_unary(n) for n in ("floor", "ceil", "trunc", "round"))
+signbit = _unary("signbit")
 isnan, isinf, isfinite = (_unary(n) for n in ("isnan", "isinf", "isfinite"))
 abs = absolute = fabs = _unary("abs", False)
 sign, square, negative, logical_not, reciprocal = (_unary(n, n == "reciprocal") for n in ("sign", "square", "neg", "logical_not", "reciprocal"))
@@ -302,6 +303,10 @@ def expand_dims(a, axis):
 
 def squeeze(a, axis=None):
     return asarray(a).squeeze(axis)
+
+
+def broadcast_arrays(*args):
+    return tuple(ndarray(x) for x in torch.broadcast_tensors(*(_tensor(a) for a in args)))
 
 
 def broadcast_to(a, shape):

@@ -79,9 +79,29 @@ class RandomState:
         low, high = (0, low) if high is None else (low, high)
         if low >= high:
             raise ValueError("low >= high")
-        if _name_of(dtype) not in ("int64", "int32"):
-            raise NotImplementedError("numpy.random.randint of narrow types draws several at once")
+        name = _name_of(bool if dtype is bool else dtype)
+        if name in ("bool", "int8", "uint8", "int16", "uint16"):
+            return self._narrow(low, high - 1, 1 if name == "bool" else int(name.lstrip("uint")), size, _torch_type(dtype))
         return self._many(size, lambda: low + self._below(high - low - 1), _torch_type(dtype))
+
+    def _narrow(self, low, most, bits, size, kind):
+        """A word of 32 bits holds several of these, the lowest first; what is left at the end is lost."""
+        left, word = 0, 0
+        mask = (1 << (most - low).bit_length()) - 1
+
+        def draw():
+            nonlocal left, word
+            while most > low:
+                if left:
+                    left, word = left - 1, word >> bits
+                else:
+                    left, word = 32 // bits - 1, self._draws.getrandbits(32)
+                value = word & mask
+                if value <= most - low:
+                    return low + value
+            return low
+
+        return self._many(size, draw, kind)
 
     def shuffle(self, x):
         order = self._order(len(x))
