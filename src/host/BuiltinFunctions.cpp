@@ -2,6 +2,7 @@
 #include "host/InterpreterState.h"
 #include "host/Text.h"
 #include "host/TypeForm.h"
+#include "support/PlainNumbers.h"
 #include "syntax/Parser.h"
 
 #include <algorithm>

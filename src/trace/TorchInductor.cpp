@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels that torch.compile wrote import: their helpers, and the decorators that say how they
-// are launched.
-#include "trace/TorchSources.h"
+#include "trace/TorchInductor.h"
 
 #include "host/Interpreter.h"
 

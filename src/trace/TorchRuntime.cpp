@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What files ask of torch around their tensors: torch.device, torch.cuda.
 #include "trace/TensorObject.h"
+#include "trace/TorchInductor.h"
 #include "trace/TorchSources.h"
 
 #include <limits>

@@ -3,18 +3,7 @@
 /// texts are the files of trace/torch, embedded by the build.
 #pragma once
 
-namespace pellucid::host {
-class Module;
-class NativeModules;
-} // namespace pellucid::host
-
 namespace pellucid::trace {
-
-/// The classes of a module of torch's are said to be in PyTorch's files.
-void nameClasses(host::Module &module);
-
-/// What kernels that torch.compile wrote import.
-void addInductorKernels(host::NativeModules &modules);
 
 extern const char *const
     compositeSource; ///< functions that are written with torch's other operators

@@ -249,6 +249,8 @@ private:
   }
 
   TilePlacement place(mlir::Operation &op, mlir::Value value) {
+    if (plan.likelyRamps.contains(value))
+      return TilePlacement::AtDefinition;
     bool manyViews = hasManyViews(op, value);
     if (!costly.contains(value) && !manyViews)
       return TilePlacement::Lazy;
