@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
-TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py"], ["hooks.py", "module_names.py", "nn.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
+TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py", "foreach.py"], ["hooks.py", "module_names.py", "nn.py", "nn_basic.py", "nn_convolutions.py", "nn_containers.py", "nn_tuples.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"], ["argparse.py", "argparse_actions.py", "argparse_parser.py"], ["unittest.py", "unittest_functions.py", "unittest_runs.py"],
             ["standard_library.py", "standard_library_random.py"], ["numpy.py", "numpy_arrays.py", "numpy_functions.py", "numpy_random.py", "numpy_files.py"],
             ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_ratios.py", "distribution_kl.py"],
@@ -24,9 +24,12 @@ GIVEN = {  # by the C++ that fills the module
     "re.py": {"_compile", "_describe", "_scan"},
     "control.py": {"_record_control", "_values_are_known"},
     "linalg.py": {"_factors"},
-    "nn.py": {"Parameter", "_named_modules", "_lay_in_place", "_named_tensors", "_conversion", "_convert_in_place", "_move_in_place", "_default_weight", "_default_bias", "_normal", "_xavier_uniform"},
+    "nn.py": {"Parameter", "_named_modules", "_lay_in_place", "_named_tensors", "_conversion", "_convert_in_place", "_move_in_place"},
     "module_names.py": {"Parameter"},
-    "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform"},
+    "nn_basic.py": {"Parameter", "_default_weight", "_default_bias", "_normal", "_ones", "_zeros"},
+    "nn_containers.py": {"Parameter"},
+    "nn_convolutions.py": {"Parameter", "_default_weight", "_default_bias"},
+    "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform", "_zeros"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},
     "composites.py": {"_is_proved"},

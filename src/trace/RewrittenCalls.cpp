@@ -87,8 +87,8 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   auto argument = [&](size_t at, const char *keyword) -> const h::Value * {
     return args.positional.size() > at ? &args.positional[at] : args.keyword(keyword);
   };
-  bool transposed = packet == "conv_transpose1d" || packet == "conv_transpose2d" ||
-                    packet == "conv_transpose3d";
+  bool transposed =
+      packet == "conv_transpose1d" || packet == "conv_transpose2d" || packet == "conv_transpose3d";
   if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d" || transposed) {
     const h::Value *image = argument(0, "input");
     auto *tensor = image ? image->as<TensorObject>() : nullptr;

@@ -67,8 +67,8 @@ const char *const transformerSource =
 const char *const networkSource =
 #include "trace/torch/nn.py.inc"
 #include "trace/torch/nn_basic.py.inc"
-#include "trace/torch/nn_convolutions.py.inc"
 #include "trace/torch/nn_containers.py.inc"
+#include "trace/torch/nn_convolutions.py.inc"
 #include "trace/torch/nn_tuples.py.inc"
     ;
 const char *const activationSource =

@@ -79,7 +79,7 @@ def _foreach_lerp_(self, tensors1, weight):
 
 def _foreach_norm(self, ord=2, dtype=None):
     _foreach_lists(self)
-    return tuple(torch.linalg.vector_norm(tensor, ord, dtype=dtype) for tensor in self)
+    return tuple(torch.linalg.vector_norm(tensor if dtype is None else tensor.to(dtype), ord) for tensor in self)
 
 
 def _foreach_max(self):

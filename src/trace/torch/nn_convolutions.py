@@ -62,7 +62,7 @@ class _ConvNd(Module):
                 sides += [whole // 2, whole - whole // 2]
             else:
                 sides += [0, 0] if self.padding == "valid" else [self.padding[d], self.padding[d]]
-        return sides
+        return sides if isinstance(self.padding, str) else tuple(sides)
 
     def _convolve(self, function, input, weight, bias):
         if self.padding_mode == "zeros":
