@@ -52,9 +52,11 @@ void registerActivationOperators(OperatorRegistry &registry) {
        {{"tl.where(self * beta > threshold, self, libdevice.log1p(tl.exp(self * beta)) / beta)",
          Domain::Floating}},
        16},
+      // tanh(log(1 + e)) is n / (n + 2) of n = e * (e + 2), in which nothing cancels.
       {"aten::mish.default(Tensor self) -> Tensor",
        Default,
-       {{"self * libdevice.tanh(tl.where(self > 20.0, self, libdevice.log1p(tl.exp(self))))",
+       {{"tl.where(self > 20.0, self, self * ((tl.exp(self) * (tl.exp(self) + 2.0)) / "
+         "(tl.exp(self) * (tl.exp(self) + 2.0) + 2.0)))",
          Domain::Floating}},
        24},
       {"aten::hardsigmoid.default(Tensor self) -> Tensor",
