@@ -373,8 +373,8 @@ private:
     return node;
   }
 
-  /// A call that takes a token and gives another, so that it keeps its place among its like, is that
-  /// call: nodes are replayed in order.
+  /// A call that takes a token and gives another, so that it keeps its place among its like, is
+  /// that call: nodes are replayed in order.
   static void withoutToken(Node &node, JsonValue inputs) {
     JsonValue called = inputs.at(1).member("arg").member("as_operator");
     if (node.inputs.size() < 2 || node.outputs.empty() || !called.isString())
@@ -470,7 +470,9 @@ Output outputOf(JsonValue value, GraphReader &reader) {
 }
 
 /// What stands for the order of calls has no value.
-bool isToken(JsonValue spec) { return spec.isObject() && spec.size() == 1 && spec.key(0) == "token"; }
+bool isToken(JsonValue spec) {
+  return spec.isObject() && spec.size() == 1 && spec.key(0) == "token";
+}
 
 void dropTokens(JsonValue specs, std::vector<Argument> &values) {
   for (size_t i = std::min(specs.size(), values.size()); i-- > 0;)

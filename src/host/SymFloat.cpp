@@ -191,8 +191,9 @@ static bool isNeverNegative(const symbolic::Expr &expr) {
   return keeps && std::all_of(expr.operands().begin(), expr.operands().end(), isNeverNegative);
 }
 
-/// `a op b` in sizes alone. Both sides are taken as they are before rounding: two fractions of sizes
-/// below 2**25 that differ do so by more than a float64 rounds, and equal ones round to one number.
+/// `a op b` in sizes alone. Both sides are taken as they are before rounding: two fractions of
+/// sizes below 2**25 that differ do so by more than a float64 rounds, and equal ones round to one
+/// number.
 static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, const Value &b) {
   // A root beside a number that is not negative is what its square says.
   const Value *root = rootOf(a);
@@ -202,8 +203,8 @@ static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, co
   if (!left || !right)
     return std::nullopt;
   if (root)
-    right = SizeQuotient{right->numerator * right->numerator,
-                         right->denominator * right->denominator};
+    right =
+        SizeQuotient{right->numerator * right->numerator, right->denominator * right->denominator};
   symbolic::Expr under = left->denominator * right->denominator;
   symbolic::Expr over = left->numerator * right->denominator,
                  other = right->numerator * left->denominator;

@@ -97,8 +97,8 @@ static bool isBesideOldSizes(const archive::Node &node, const TensorType &type,
          meta.sizes.size() == type.rank() + 1;
 }
 
-/// What an operator was not asked for is a tensor of no elements, of which PyTorch's rules for sizes
-/// and its kernels do not always say the same type.
+/// What an operator was not asked for is a tensor of no elements, of which PyTorch's rules for
+/// sizes and its kernels do not always say the same type.
 static bool isNothing(const TensorType &type, const archive::TensorMeta &meta) {
   return type.rank() == 1 && meta.sizes.size() == 1 && type.shape[0].constant() == 0 &&
          meta.sizes[0].constant() == 0;

@@ -52,8 +52,9 @@ bool isWrite(const std::string &target) {
 }
 
 bool turnsInPlace(const std::string &target) {
-  static const std::set<std::string_view> names = {"t_",       "transpose_", "swapaxes_", "swapdims_",
-                                                   "squeeze_", "unsqueeze_", "resize_",   "resize_as_"};
+  static const std::set<std::string_view> names = {"t_",        "transpose_", "swapaxes_",
+                                                   "swapdims_", "squeeze_",   "unsqueeze_",
+                                                   "resize_",   "resize_as_"};
   return target.starts_with("aten.") && names.contains(target.substr(5, target.rfind('.') - 5));
 }
 

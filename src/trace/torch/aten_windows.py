@@ -58,6 +58,8 @@ def _chunk_cat(tensors, dim, num_chunks):
 @_aten("aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor")
 def _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
     """Rows along `axis`, a run of them for each segment. What is before, a segment has begun there or it has ended."""
+    if indices is not None:
+        raise NotImplementedError("segment_reduce() with indices, as in PyTorch")
     if lengths is None and offsets is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     neutral = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": float("-inf"), "min": float("inf")}
