@@ -142,7 +142,7 @@ def exported(model, call, options, strict):
         shapes, call = (collection.dynamic_shapes(model, *call) if isinstance(collection, torch.export.ShapesCollection) else collection), call
     else:
         call = cloned(call)
-    others = {name: value for name, value in options.items() if name not in ("dynamic_shapes", "collection", "refused", "numbers")}
+    others = {name: value for name, value in options.items() if name not in ("dynamic_shapes", "collection", "refused", "guarded", "numbers")}
     return torch.export.export(model, *call, strict=strict, dynamic_shapes=shapes, **others)
 
 
@@ -160,7 +160,8 @@ def check_model(folder, name):
             print(f"{name}: PyTorch does not export it with strict=True: {str(error).strip().splitlines()[0][:100]}")
             continue
         for one in (program, program.run_decompositions()):
-            check(folder, one, calls, expected, options.get("refused", ()), options.get("numbers"))
+            guarded = options.get("guarded", ()) if getattr(one, "_guards_code", None) else ()
+            check(folder, one, calls, expected, [*options.get("refused", ()), *guarded], options.get("numbers"))
         if not strict:
             torch.export.save(program, folder / "model.pt2")
             check_written(folder, program, calls, expected, options.get("numbers"))

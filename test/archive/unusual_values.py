@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """More models for unusual_archives_test.py: dims that are found or given in every way, numbers that are computed from sizes, sizes that values
 decide, element types of weights, hooks, shared modules. Entries are as in unusual_models.py, with the calls that the package must refuse as
-`refused` among the options: (arguments, keywords, a text of the message)."""
+`refused` among the options: (arguments, keywords, a text of the message); those of `guarded` where the archive has guards, which run_decompositions() leaves out."""
 import collections
 import math
 
@@ -436,7 +436,7 @@ def ratios():
     values = lambda n, m, k: ((torch.randn(n, m), torch.randn(k)), {})
     shapes = ({0: Dim.DYNAMIC, 1: Dim.DYNAMIC}, {0: Dim.DYNAMIC})
     refused = [(*values(3, 4, 2), "guard"), (*values(7, 2, 3), "guard"), (*values(12, 9, 7), "must be in")]
-    return Ratios(), [values(6, 4, 3), values(16, 9, 5), values(9, 3, 4), values(5, 9, 3)], {"dynamic_shapes": shapes, "refused": refused}
+    return Ratios(), [values(6, 4, 3), values(16, 9, 5), values(9, 3, 4), values(5, 9, 3)], {"dynamic_shapes": shapes, "guarded": refused}
 
 
 class Tuples(nn.Module):
