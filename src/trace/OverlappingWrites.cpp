@@ -49,14 +49,15 @@ std::optional<Place> densePlace(const TensorType &type) {
   return place;
 }
 
-/// Some of their places are the same, and they are not the same elements one by one.
-bool overlapsPartly(const TracedTensor &written, const TracedTensor &read) {
+/// Some of their places are the same; and, unless the operator moves elements, they are not the
+/// same elements one by one.
+bool overlaps(const TracedTensor &written, const TracedTensor &read, bool moves) {
   if (written.storage != read.storage || written.type.dtype != read.type.dtype)
     return false;
   std::optional<Place> a = densePlace(written.type), b = densePlace(read.type);
   if (!a || !b || a->begin >= b->end || b->begin >= a->end)
     return false;
-  return a->begin != b->begin || a->end != b->end || a->strides != b->strides;
+  return moves || a->begin != b->begin || a->end != b->end || a->strides != b->strides;
 }
 
 /// Along a dim of several elements they lie in one place.
@@ -72,6 +73,15 @@ bool isElementByElement(const OperatorRegistry &registry, const std::string &nam
   return !overloads.empty() && overloads.front()->kind == Operator::Kind::Pointwise;
 }
 
+/// Those that take elements from elsewhere, which may be written already, and those that go along a
+/// dim.
+bool movesElements(const std::string &name) {
+  static constexpr std::array names = {"cat",   "concat", "concatenate",
+                                       "stack", "gather", "index_select"};
+  return std::ranges::find(names, name) != names.end();
+}
+bool goesAlong(const std::string &name) { return name == "cumsum" || name == "cumprod"; }
+
 /// Why PyTorch refuses to write; null where it does not.
 const char *overlapOf(const TracedTensor &written, const std::string &name,
                       const h::CallArgs &args) {
@@ -81,12 +91,18 @@ const char *overlapOf(const TracedTensor &written, const std::string &name,
   bool hasRepeats = repeats(written.type);
   if (hasRepeats && name != "copy")
     return within;
-  for (const h::Value &value : args.positional)
+  bool moves = movesElements(name);
+  std::vector<h::Value> values = args.positional;
+  if (moves && !values.empty() && values[0].isSequence()) {
+    std::vector<h::Value> elements(values[0].elements().begin(), values[0].elements().end());
+    values.insert(values.end(), elements.begin(), elements.end());
+  }
+  for (const h::Value &value : values)
     if (auto *read = value.as<TensorObject>()) {
       // One number for all elements may be written anywhere.
       if (hasRepeats && read->tensor.type.rank() > 0)
         return within;
-      if (overlapsPartly(written, read->tensor))
+      if (overlaps(written, read->tensor, moves))
         return across;
     }
   return nullptr;
@@ -99,7 +115,8 @@ void checkOverlaps(h::Interpreter &interpreter, const TensorObject &written,
   if (name == "fill" || name == "zero")
     return;
   const char *why = overlapOf(written.tensor, name, args);
-  if (why && (name == "copy" || isElementByElement(written.tracer.registry, name)))
+  if (why && (name == "copy" || movesElements(name) || goesAlong(name) ||
+              isElementByElement(written.tracer.registry, name)))
     interpreter.raise("RuntimeError", std::string("unsupported operation: ") + why +
                                           " to a single memory location. Please clone() the "
                                           "tensor before performing the operation.");

@@ -38,7 +38,7 @@ package::Contents summingModel() {
   package::Launch launch;
   launch.label = "row_sum";
   launch.variants.push_back({{},
-                             1,
+                             0,
                              {code("batch")},
                              {address(package::PlaceKind::Input, 0),
                               address(package::PlaceKind::Output, 0), value("64")}});

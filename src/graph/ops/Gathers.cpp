@@ -89,20 +89,40 @@ std::vector<ResultType> gatherFake(const OperatorCall &call) {
   size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
   if (isNothing(index))
     return {freshLike(self, self.dtype, index.shape)};
-  if (index.rank() != self.rank())
+  // A tensor without dims counts as one of one element.
+  if (std::max<size_t>(index.rank(), 1) != std::max<size_t>(self.rank(), 1))
     call.fail("expects an index with as many dims as the tensor, got " + shapeText(index.shape) +
               " and " + shapeText(self.shape));
-  for (size_t i = 0; i < self.rank(); ++i)
+  for (size_t i = 0; i < std::min(self.rank(), index.rank()); ++i)
     if (i != dim && call.symbols.prove(lessEqual(index.shape[i], self.shape[i])) != true)
       call.fail("expects the index to be no larger than the tensor in dim " + std::to_string(i) +
                 ", got " + index.shape[i].text() + " and " + self.shape[i].text());
   return {freshLike(self, self.dtype, index.shape)};
 }
 
+/// Where the tensor or the index has no dims, and the other one.
+std::vector<Value *> gatheredFromOne(Graph &graph, const OperatorCall &call,
+                                     const OperatorRegistry &registry) {
+  auto emit = [&](const char *target, std::vector<Argument> args) {
+    return emitCall(graph, registry, call.symbols, target, std::move(args), {}, call.where)
+        ->result();
+  };
+  Value *self = call.value("self"), *index = call.value("index");
+  const std::vector<Expr> shape = call.tensor("index").shape;
+  if (call.tensor("self").rank() == 0)
+    self = emit("aten.reshape.default", {self, Argument::List{1}});
+  else
+    index = emit("aten.reshape.default", {index, Argument::List{1}});
+  Value *taken = emit("aten.gather.default", {self, 0, index});
+  return {emit("aten.reshape.default", {taken, Argument::list(shape)})};
+}
+
 /// An index without elements takes nothing, whatever its type and rank.
 std::vector<Value *> nothingGathered(Graph &graph, const OperatorCall &call,
                                      const OperatorRegistry &registry) {
   const TensorType &self = call.tensor("self"), &index = call.tensor("index");
+  if (!isNothing(index) && self.rank() != index.rank())
+    return gatheredFromOne(graph, call, registry);
   if (!isNothing(index))
     return {};
   return {emitCall(graph, registry, call.symbols, "aten.empty.memory_format",

@@ -103,6 +103,7 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
         sorted_sequence = torch.gather(sorted_sequence, -1, sorter)
     if side is not None:
         right = side == "right"
+    self = self.contiguous()  # the result is dense, whatever the values' strides
     size = sorted_sequence.shape[-1]
     if type(size) is int and size > 0:
         return _halved(sorted_sequence, self, size, right).to(torch.int32 if out_int32 else torch.int64)

@@ -333,6 +333,7 @@ def _cumulative_trapezoid_dx(y, dx, dim):
 
 @_aten("aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
 def _nanmedian_dim(self, dim, keepdim):
+    _check_has_elements(self, dim)
     if not self.is_floating_point() or self.dim() == 0:
         return _median_dim(self, dim, keepdim)
     values, places = torch.ops.aten.sort.stable(self, stable=True, dim=dim, descending=False)
@@ -344,6 +345,8 @@ def _nanmedian_dim(self, dim, keepdim):
 
 @_aten("aten::nanmedian(Tensor self) -> Tensor")
 def _nanmedian(self):
+    if type(self.numel()) is int and self.numel() == 0:
+        return torch.median(self)
     return _nanmedian_dim(self.reshape(-1), 0, False)[0]
 
 

@@ -52,6 +52,20 @@ def _std_mean_all(self, unbiased):
     return F.std_mean(self, None, unbiased)
 
 
+def _nothing(self):
+    """The median of no elements: NaN, which as an int is what a processor makes of it."""
+    if self.is_floating_point():
+        return torch.full([], float("nan"), dtype=self.dtype, device=self.device)
+    wide = self.dtype in (torch.int32, torch.int64)
+    value = True if self.dtype == torch.bool else torch.iinfo(self.dtype).min if wide else 0
+    return torch.full([], value, dtype=self.dtype, device=self.device)
+
+
+def _check_has_elements(self, dim):
+    if self.dim() and type(self.shape[dim]) is int and self.shape[dim] == 0:
+        raise IndexError(f"median(): Expected reduction dim {dim % self.dim()} to have non-zero size.")
+
+
 def _kth(input, k, dim, keepdim):
     if input.dim() == 0:
         value, place = _kth(input.reshape(1), k, 0, False)
@@ -68,6 +82,7 @@ def _kthvalue(self, k, dim, keepdim):
 
 @_aten("aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
 def _median_dim(self, dim, keepdim):
+    _check_has_elements(self, dim)
     if self.is_floating_point():
         if self.dim() == 0:
             return _kth(self, 1, 0, keepdim)
@@ -83,6 +98,8 @@ def _median_dim(self, dim, keepdim):
 
 @_aten("aten::median(Tensor self) -> Tensor")
 def _median(self):
+    if type(self.numel()) is int and self.numel() == 0:
+        return _nothing(self)
     value = _median_dim(self.reshape(-1), 0, False)[0]
     if not self.requires_grad:
         return value

@@ -215,6 +215,8 @@ def _pixel_shuffle(self, upscale_factor):
 @_aten("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
 def _pixel_unshuffle(self, downscale_factor):
     r = downscale_factor
+    if type(self.numel()) is int and self.numel() == 0:
+        return self.clone()  # PyTorch moves nothing, and leaves the dims as they are
     lead, (c, h, w) = list(self.shape[:-3]), self.shape[-3:]
     n = len(lead)
     x = self.reshape(lead + [c, h // r, r, w // r, r])

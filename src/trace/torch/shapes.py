@@ -159,6 +159,8 @@ def linspace(start, end, steps, dtype=None, device=None, layout=None, requires_g
     _check_layout(layout)
     start, end = (float(bound) if isinstance(bound, bool) else bound for bound in (start, end))
     dtype = torch.float64 if dtype is float else torch.int64 if dtype is int else dtype
+    if dtype == torch.bool:
+        raise NotImplementedError('"linspace_cpu" not implemented for \'Bool\'')
     if dtype is not None and not dtype.is_floating_point:
         start, end = (int(bound) if isinstance(bound, float) and math.isfinite(bound) else bound for bound in (start, end))
     dtype = torch.get_default_dtype() if dtype is None else dtype
