@@ -92,8 +92,7 @@ private:
     const TracedStorage &storage = *tensor.storage;
     // Calls on tensors of the user's own classes are the user's to see.
     const TensorObject &held = *object;
-    if (typeid(held) != typeid(TensorObject) || !storage.stridesKnown ||
-        !storage.possibleAliases.empty())
+    if (typeid(held) != typeid(TensorObject))
       return false;
     size_t same = 0, shared = 0;
     while (same < tensors.size() && tensors[same] != object)
@@ -103,8 +102,8 @@ private:
     words.push_back(static_cast<int64_t>(same << 32 | shared));
     words.push_back(static_cast<int64_t>(storage.device.kind) << 32 |
                     static_cast<uint32_t>(storage.device.index));
-    words.push_back(storage.isPlaced << 3 | tensor.mayOverlap << 2 | requiresGrad(*object) << 1 |
-                    object->isParameter);
+    words.push_back(storage.stridesKnown << 4 | storage.isPlaced << 3 | tensor.mayOverlap << 2 |
+                    requiresGrad(*object) << 1 | object->isParameter);
     if (same == tensors.size())
       tensors.push_back(std::move(object));
     return add(tensors[same]->tensor.type) && add(storage.type);
@@ -395,9 +394,10 @@ h::Value FormulaMemory::call(h::Interpreter &interpreter, const Formula &formula
   const Node *last = tracer.graph().back();
   size_t before = tracer.graph().size();
   uint64_t segment = tracer.segment, draws = tracer.draws;
-  std::vector<uint64_t> versions;
+  std::vector<std::pair<uint64_t, size_t>> memories;
   for (const auto &tensor : question.tensors)
-    versions.push_back(tensor->tensor.storage->version);
+    memories.emplace_back(tensor->tensor.storage->version,
+                          tensor->tensor.storage->possibleAliases.size());
   Template found;
   h::Value result;
   {
@@ -405,9 +405,10 @@ h::Value FormulaMemory::call(h::Interpreter &interpreter, const Formula &formula
     result = evaluate();
   }
   bool isAsBefore = true;
-  for (size_t i = 0; i < versions.size(); ++i) {
+  for (size_t i = 0; i < memories.size(); ++i) {
     const TracedStorage &storage = *question.tensors[i]->tensor.storage;
-    isAsBefore = isAsBefore && storage.version == versions[i] && storage.possibleAliases.empty();
+    isAsBefore =
+        isAsBefore && memories[i] == std::pair(storage.version, storage.possibleAliases.size());
   }
   Reader reader(tracer, question);
   found.isUsable = isAsBefore && last && !found.seen.looked && tracer.segment == segment &&
