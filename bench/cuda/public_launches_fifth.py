@@ -19,7 +19,7 @@ SOURCES = {
     **{
         f"{name}.py": (COLLECTION, f"data/TritonBench_G_v1/{name}.py", "####")
         for name in (
-            "block_sparse_attn chunk_gated_attention batched_vecmat_mult fp4_to_bf16 fused_recurrent_hgrn int4_matmul llama_ff_triton matrix_transpose "
+            "chunk_gated_attention batched_vecmat_mult fp4_to_bf16 fused_recurrent_hgrn int4_matmul llama_ff_triton "
             "mixed_sparse_attention swiglu_backward uniform_sampling sin_kernel"
         ).split()
     },
@@ -27,10 +27,10 @@ SOURCES = {
     "stk_kernels.py": (STK, "stk/backend/triton_kernels.py", None),
     "block_pointer_attention.py": ("hkproj/triton-flash-attention", "triton/flash_attention.py", "def test_op"),
     "vllm_flash_attention.py": (VLLM, "vllm/attention/ops/triton_flash_attention.py", None),
-    **files(VLLM, "", " ".join(LORA + f"{n}.py" for n in "sgmv_expand sgmv_shrink kernel_utils utils".split())),
+    **files(VLLM, "", " ".join(LORA + f"{n}.py" for n in "sgmv_shrink kernel_utils utils".split())),
     "unsloth/kernels/fp8.py": (UNSLOTH, "unsloth/kernels/fp8.py", None),
     "sage_varlen.py": (SAGE, "sageattention/triton/attn_qk_int8_block_varlen.py", None),
-    **files(HSTU, "", " ".join(f"generative_recommenders/ops/triton/triton_{n}.py" for n in "hstu_attention attention_utils jagged_tensors jagged position hstu_linear addmm".split())),
+    **files(HSTU, "", " ".join(f"generative_recommenders/ops/triton/triton_{n}.py" for n in "jagged_tensors jagged position hstu_linear addmm".split())),
     **{f"fbgemm_moe/{n}.py": (FBGEMM, MOE + f"{n}.py", None) for n in ("activation", "gather_scatter")},
     **{f"fbgemm_gpu/sll/{n}.py": (FBGEMM, f"fbgemm_gpu/fbgemm_gpu/sll/triton/{n}.py", None) for n in ("triton_jagged_dense_flash_attention", "common")},
     "fbgemm_gpu/experimental/gemm/triton_gemm/fp8_gemm.py": (FBGEMM, "fbgemm_gpu/experimental/gemm/triton_gemm/fp8_gemm.py", None),
@@ -59,7 +59,7 @@ SOURCES = {
 # Of the many that the project tries.
 TUNED = """
 TUNED.update(
-    prod=[triton.Config({"BLOCK_M": 4, "BLOCK_N": 1024}, num_warps=4)],
+    naive_reduction=[triton.Config({"BLOCK_M": 4, "BLOCK_N": 1024}, num_warps=4)],
     log_softmax=[triton.Config({"BLOCK_M": 8, "BLOCK_N": 256}, num_warps=8)],
     mm=[triton.Config({"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64}, num_warps=8, num_stages=3)],
 )
@@ -184,12 +184,6 @@ def lora_shrinks(module):
     module._sgmv_shrink(rand(tokens, 4096), [rand(8, 1, 16, 4096)], torch.zeros(1, tokens, 16, device="cuda"), starts, lengths, indices, count, tokens // count, tokens, 1.0)
 
 
-def lora_expands(module):
-    tokens, count = 8192, 16
-    starts, lengths, indices = lora_rows(count, tokens)
-    module._sgmv_expand(single(1, tokens, 16), [rand(8, 1, 4096, 16)], rand(tokens, 4096), starts, lengths, indices, count, tokens // count, tokens, 0, True)
-
-
 def fp8_blocks(module):
     m, n, k = 4096, 4096, 4096
     module.w8a8_block_fp8_matmul_triton(fp8(m, k), fp8(n, k), single(m, k // 128).abs(), single(n // 128, k // 128).abs(), [128, 128], torch.bfloat16)
@@ -202,12 +196,6 @@ def int8_attention(module):
     q_starts, k_starts = (torch.arange(0, tokens // size + 1, tokens // batch // size, device="cuda", dtype=torch.int32) for size in (128, 64))
     q_scale, k_scale = torch.rand(tokens // 128, heads, device="cuda") * 0.001, torch.rand(tokens // 64, heads, device="cuda") * 0.001
     module.forward(*words, rand(tokens, heads, width), starts, starts, tokens // batch, q_scale, k_scale, q_starts, k_starts)
-
-
-def hstu_attention(module):
-    batch, length, heads, width = 16, 2048, 4, 128
-    offsets = torch.arange(0, batch * length + 1, length, device="cuda", dtype=torch.int64)
-    module.triton_hstu_attention_fwd(length, width**-0.5, half(batch * length, heads, width), half(batch * length, heads, width), half(batch * length, heads, width), offsets, None, 0, 0, None, False)
 
 
 def joined(module):
@@ -274,7 +262,7 @@ def vit_attention(module):
 
 def three_axes(module):
     length, width = 8192, 128
-    module.mrope_triton(half(1, 32, length, width), half(1, 8, length, width), half(3, 1, length, width), half(3, 1, length, width), ints(3, width // 2))
+    module.mrope_triton(half(1, 32, length, width), half(1, 8, length, width), half(3, 1, length, width), half(3, 1, length, width), ints(3, width))
 
 
 def short_convolution(module):
@@ -314,15 +302,6 @@ def neighbours(module):
     module.fused_neighborhood_attention_forward(rand(2, 8, 2048, 64), rand(2, 8, 2048, 64), rand(2, 8, 2048, 64))
 
 
-def sparse_rows(module):
-    b, h, t, d, block = 2, 32, 4096, 64, 64
-    each = 16
-    rows = torch.arange(0, t // block * each + 1, each, device="cuda", dtype=torch.int32)
-    row = torch.arange(t // block, device="cuda")[:, None]
-    columns = (row - torch.arange(each, device="cuda")[None]).clamp(min=0).to(torch.int32).flatten()
-    module.block_sparse_attention(rand(b, h, t, d), rand(b, 8, t, d), rand(b, 8, t, d), rows, columns, rows.numel(), columns.numel(), 1, d**-0.5, h, 8, t, block, True, block, True, d, 1)
-
-
 def gated_states(module):
     b, h, t, s, k, v = 4, 16, 4096, 64, 128, 128
     k_rows, v_rows = rand(b, h, k, t), rand(b, h, t, v)
@@ -345,11 +324,6 @@ def two_sparsities(module):
     offsets = (row - torch.arange(8, device="cuda") * 64).clamp(min=0).expand(b, h, blocks, 8).contiguous().to(torch.int32)
     columns = torch.sort(ints(t, b, h, blocks, 128), -1).values.to(torch.int32)
     module._triton_mixed_sparse_attention(rand(b, h, t, d), rand(b, h, t, d), rand(b, h, t, d), torch.full((b,), t, device="cuda", dtype=torch.int32), counts, offsets, torch.full_like(counts, 128), columns, d**-0.5)
-
-
-def transposed(module):
-    """One program, as its own test launches it."""
-    module.wrapper(128, 64)
 
 
 def gptq(module):
@@ -375,14 +349,12 @@ ROWS = [
     Row("attention, block pointers in the loop", "block_pointer_attention", attention_and_gradients, {"_attn_fwd": config(4, 3, BLOCK_SIZE_Q=128, BLOCK_SIZE_KV=64)}),
     Row("gradients of k and v", "block_pointer_attention", attention_and_gradients, {"_attn_fwd": config(4, 3, BLOCK_SIZE_Q=128, BLOCK_SIZE_KV=64)}, take=2, bound=0.02),
     Row("gradients of q", "block_pointer_attention", attention_and_gradients, {"_attn_fwd": config(4, 3, BLOCK_SIZE_Q=128, BLOCK_SIZE_KV=64)}, take=3, bound=0.02),
-    Row("attention of sequences (vllm)", "vllm_flash_attention", vllm_flash, {"attn_fwd": config(8, 1, BLOCK_M=128, BLOCK_N=64, waves_per_eu=2, PRE_LOAD_V=False)}),
+    Row("attention of sequences (vllm)", "vllm_flash_attention", vllm_flash, {"attn_fwd": config(8, 1, BLOCK_M=128, BLOCK_N=64, PRE_LOAD_V=False)}),
     Row("lora shrink (vllm)", "vllm.lora.ops.triton_ops.sgmv_shrink", lora_shrinks, computes=True),
-    Row("lora expand, groups (vllm)", "vllm.lora.ops.triton_ops.sgmv_expand", lora_expands, computes=True),
     Row("fp8 of activations (unsloth)", "unsloth.kernels.fp8", lambda m: m.act_quant(half(16384, 4096))),
     Row("weights of fp8 (unsloth)", "unsloth.kernels.fp8", lambda m: m.weight_dequant_block(fp8(8192, 8192), single(64, 64).abs())),
     Row("fp8 product by blocks (unsloth)", "unsloth.kernels.fp8", fp8_blocks),
     Row("int8 attention of sequences (sage)", "sage_varlen", int8_attention),
-    Row("attention of hstu", TRITON_OPS + "hstu_attention", hstu_attention, {"_hstu_attn_fwd": config(4, 2, BLOCK_M=64, BLOCK_N=64)}),
     Row("jagged tensors joined (hstu)", TRITON_OPS + "jagged_tensors", joined, computes=True),
     Row("jagged by dense (hstu)", TRITON_OPS + "jagged", jagged_by_dense, computes=True),
     Row("positions and times (hstu)", TRITON_OPS + "position", positions, computes=True),
@@ -427,7 +399,6 @@ ROWS = [
     Row("scores of neighbours (liger)", LIGER_OPS + "fused_neighborhood_attention", neighbours, take=1),
     Row("causal mask (liger)", LIGER_OPS + "multi_token_attention", lambda m: m._mask_inf_forward(single(64, 1024, 1024))),
     Row("gradients of rows by atomics (liger)", "liger_embedding", lambda m: m.LigerEmbeddingFunction.backward(types.SimpleNamespace(saved_tensors=(ints(32000, 32768, dtype=torch.int64), single(32000, 1024))), single(32768, 1024)), bound=0.01),
-    Row("attention of blocks (csr)", "block_sparse_attn", sparse_rows, computes=True),
     Row("states of gates (abc)", "chunk_gated_attention", gated_states),
     Row("sums of gates (abc)", "chunk_gated_attention", gated_sums),
     Row("vectors by matrices", "batched_vecmat_mult", lambda m: m.batched_vecmat(512, 512, 512, 16, 32, 64)),

@@ -4,6 +4,7 @@
 #include "codegen/gpu/SharedSwizzle.h"
 #include "codegen/gpu/WarpMove.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -336,6 +337,66 @@ TEST(SharedSwizzle, TransposedTilesMeetInNoBank) {
       EXPECT_EQ(places.size(), static_cast<size_t>(side * side));
       EXPECT_LT(*places.rbegin(), side * side);
     }
+}
+
+/// Each element where the read layout has it, after words of the written one went through memory;
+/// layouts whose bits stand in any order, of which some repeat elements.
+TEST(SharedWords, BringEachElementToItsPlace) {
+  std::mt19937 draw(11);
+  unsigned wide = 0;
+  for (int round = 0; round < 400; ++round) {
+    unsigned rowBits = draw() % 5, bits = rowBits + draw() % 5;
+    unsigned bytes = 1u << draw() % 4;
+    llvm::SmallVector<int64_t> shape = {int64_t(1) << rowBits, int64_t(1) << (bits - rowBits)};
+    // The neighbours along the inner dim are mostly in registers, as accesses want them.
+    auto any = [&] {
+      std::vector<Layout::Point> points;
+      for (unsigned bit = 0; bit < bits; ++bit) {
+        bool isColumn = bit < bits - rowBits;
+        int32_t step = 1 << (isColumn ? bit : bit - (bits - rowBits));
+        points.push_back(isColumn ? Layout::Point{0, step} : Layout::Point{step, 0});
+      }
+      unsigned kept = std::min<unsigned>(draw() % 5, bits);
+      std::shuffle(points.begin() + kept, points.end(), draw);
+      points.resize(std::max<size_t>(points.size(), 7), Layout::Point{0, 0});
+      Layout layout;
+      layout.shape.assign(shape.begin(), shape.end());
+      size_t registers = points.size() - 7;
+      layout.registers.assign(points.begin(), points.begin() + registers);
+      layout.lanes.assign(points.begin() + registers, points.begin() + registers + 5);
+      layout.warps.assign(points.begin() + registers + 5, points.end());
+      return layout;
+    };
+    Layout from = any(), to = any();
+    SharedWords words(from, to, bytes);
+    ASSERT_LE(words.size() * bytes, std::max(16u, bytes));
+    wide += words.size() > 1;
+    Layout written = words.wordsOf(from, words.inWritten), read = words.wordsOf(to, words.inRead);
+    ASSERT_EQ(written.shape, read.shape);
+    std::map<uint32_t, std::vector<uint32_t>> memory; // of each word, the elements in their order
+    for (unsigned thread = 0; thread < 128; ++thread)
+      for (unsigned word = 0; word < written.registerCount(); ++word) {
+        std::vector<uint32_t> elements;
+        for (unsigned i = 0; i < words.size(); ++i) {
+          unsigned r = SharedWords::registerOf(words.inWritten, word, i);
+          elements.push_back(rowMajor(from, from.pointOf(r, thread % 32, thread / 32)));
+        }
+        uint32_t place = written.pointOf(word, thread % 32, thread / 32)[0];
+        ASSERT_LT(place, written.shape[0]);
+        auto [known, isNew] = memory.try_emplace(place, elements);
+        ASSERT_EQ(known->second, elements) << from.text() << " to " << to.text();
+      }
+    for (unsigned thread = 0; thread < 128; ++thread)
+      for (unsigned word = 0; word < read.registerCount(); ++word)
+        for (unsigned i = 0; i < words.size(); ++i) {
+          unsigned r = SharedWords::registerOf(words.inRead, word, i);
+          uint32_t place = read.pointOf(word, thread % 32, thread / 32)[0];
+          ASSERT_TRUE(memory.count(place)) << from.text() << " to " << to.text();
+          ASSERT_EQ(memory[place][i], rowMajor(to, to.pointOf(r, thread % 32, thread / 32)))
+              << from.text() << " to " << to.text();
+        }
+  }
+  EXPECT_GT(wide, 100U);
 }
 
 TEST(SharedSwizzle, WhatMeetsInNoBankStays) {
