@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace pellucid::trace {
 
@@ -319,6 +320,18 @@ h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Val
 /// Attributes that the module lacks are ATen operators of that name, where PyTorch's has it; in
 /// torch also those that are written with others (torch.nn.functional often gives its arguments
 /// another order).
+/// F.relu(x, True): ATen's operators do not have the last parameter of torch.nn.functional's.
+static void nameInPlace(const std::string &name, h::CallArgs &args) {
+  static const std::map<std::string, size_t, std::less<>> places = {
+      {"relu", 1}, {"hardswish", 1}, {"hardsigmoid", 1}, {"silu", 1},    {"mish", 1},
+      {"elu", 2},  {"selu", 1},      {"leaky_relu", 2},  {"hardtanh", 3}};
+  auto place = places.find(name);
+  if (place == places.end() || args.positional.size() != place->second + 1)
+    return;
+  args.keywords.emplace_back("inplace", args.positional.back());
+  args.positional.pop_back();
+}
+
 void fallBackToAten(h::Module &module, Tracer &tracer, bool isTorch) {
   auto next = module.fallback;
   module.fallback = [&tracer, next, isTorch](
@@ -345,7 +358,9 @@ void fallBackToAten(h::Module &module, Tracer &tracer, bool isTorch) {
       });
     if (!tracer.registry.overloads("aten." + name).empty())
       return h::nativeRaw("torch." + name,
-                          [&tracer, name](h::Interpreter &inner, h::CallArgs args) {
+                          [&tracer, name, isTorch](h::Interpreter &inner, h::CallArgs args) {
+                            if (!isTorch)
+                              nameInPlace(name, args);
                             return callAten(tracer, inner, name, args);
                           });
     if (isTorch && !atenComposites(i, "aten." + name).empty())

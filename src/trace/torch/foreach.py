@@ -22,6 +22,9 @@ def _foreach_done(name, in_place, self, arguments, keywords):
     found = []
     for i, tensor in enumerate(self):
         own = [_foreach_at(one, i) for one in arguments]
+        # torch.maximum() takes tensors alone.
+        if name in ("maximum", "minimum") and not isinstance(own[0], torch.Tensor):
+            own = [torch.full_like(tensor, own[0])]
         if not in_place:
             found.append(getattr(torch, name)(tensor, *own, **keywords))
         elif hasattr(tensor, name + "_"):
