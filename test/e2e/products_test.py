@@ -117,7 +117,7 @@ def main():
             case("vector right", "matmul", dtype, {"x": "m:1..999,37", "w": "37"},
                  [{"x": (m, 37), "w": (37,)} for m in (1, 50, 63, 200)], product, labels=[f"gemm_{dtype}_unpacked"])
         case("one output", "linear", "f32", {"x": "batch:1..9,m:1..99,19", "w": "1,19", "b": "1"},
-             [{"x": (b, m, 19), "w": (1, 19), "b": (1,)} for b, m in ((1, 1), (3, 33))], linear_of, labels=["gemm_f32_bias_unpacked"])
+             [{"x": (b, m, 19), "w": (1, 19), "b": (1,)} for b, m in ((1, 1), (3, 33))], linear_of, labels=["copy_operand", "gemm_f32_bias_unpacked"])
         case("one column", "matmul", "f32", {"x": "m:1..99,19", "w": "19,1"}, [{"x": (33, 19), "w": (19, 1)}], product)
         case("no inner size", "matmul", "f32", {"x": "m:0..9,k:0..9", "w": "k,3"}, [{"x": (4, 0), "w": (0, 3)}], product)
         case("no columns", "matmul", "bf16", {"x": "4,5", "w": "5,n:0..9"}, [{"x": (4, 5), "w": (5, 0)}], product)
