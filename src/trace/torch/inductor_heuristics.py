@@ -201,8 +201,9 @@ class _Launches:
         names = list(fn.arg_names)
         signature = {_named(names, key): kind for key, kind in triton_meta.get("signature", {}).items()}
         self.constants = {_named(names, key): value for key, value in triton_meta.get("constants", {}).items()}
-        self.names = [name for name in names if name not in meta and signature.get(name) != "constexpr"]
-        self.fixed = {name: value for name, value in self.constants.items() if signature.get(name) == "constexpr" and name not in meta}
+        # Arguments that are known are given all the same, but for None where the signature leaves it out.
+        self.fixed = {name: None for name, value in self.constants.items() if value is None and name not in signature}
+        self.names = [name for name in names if name not in meta and name not in self.fixed]
 
     def run(self, *args, stream=None, grid=None, warmup=False, **options):
         values = {**self.fixed, **dict(zip(self.names, args))}

@@ -134,7 +134,7 @@ def call(args):
         buf1 = empty_strided_cuda((37, 11), (11, 1), torch.float32)
         turned.run(buf0, buf1, 37, 11, grid=grid(37, 11), stream=stream0)
         buf2 = empty_strided_cuda((), (), torch.float32)
-        total.run(buf1, buf2, 407, 1, stream=stream0)
+        total.run(buf1, buf2, 1, 407, 1, stream=stream0)
         buf3 = empty_strided_cuda((37, 5), (5, 1), torch.float32)
         extern_kernels.mm(buf1, arg1_1, out=buf3)
         del arg0_1
