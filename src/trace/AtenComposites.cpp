@@ -207,7 +207,18 @@ h::Value callAtenComposite(h::Interpreter &interpreter, const AtenComposite &com
 }
 
 h::Value callAtenPacket(h::Interpreter &interpreter, const std::string &packet, h::CallArgs args) {
-  renameKeywords(atenComposites(interpreter, packet).front()->schema, args);
+  const auto &composites = atenComposites(interpreter, packet);
+  // What draws has no composite: it is the function of torch's that has its name.
+  std::optional<h::Value> drawing;
+  if (composites.empty()) {
+    std::string name = packet.substr(packet.find('.') + 1);
+    drawing = interpreter.findAttr(h::Value(interpreter.nativeModule("torch")), name);
+    if (!drawing || !drawing->isObject() || !drawing->object()->isCallable() ||
+        drawing->as<h::Opaque>())
+      interpreter.refuse("'" + packet + "' is not supported yet");
+  } else {
+    renameKeywords(composites.front()->schema, args);
+  }
   auto out = std::find_if(args.keywords.begin(), args.keywords.end(),
                           [](const auto &keyword) { return keyword.first == "out"; });
   h::Value destination;
@@ -215,14 +226,15 @@ h::Value callAtenPacket(h::Interpreter &interpreter, const std::string &packet, 
     destination = out->second;
     args.keywords.erase(out);
   }
-  const AtenComposite &composite = resolve(interpreter, packet, args);
-  h::Value result = callAtenComposite(interpreter, composite, args);
+  const AtenComposite *composite = drawing ? nullptr : &resolve(interpreter, packet, args);
+  h::Value result = composite ? callAtenComposite(interpreter, *composite, args)
+                              : interpreter.call(*drawing, std::move(args));
   if (destination.isNone())
     return result;
   auto *tensor = destination.as<TensorObject>();
   if (!tensor || !result.as<TensorObject>())
     interpreter.refuse("'out' must be one tensor, got " + h::typeName(destination));
-  return tensor->assign(interpreter, result, composite.schema.name);
+  return tensor->assign(interpreter, result, composite ? composite->schema.name : packet);
 }
 
 void addAtenComposites(h::NativeModules &modules) {
