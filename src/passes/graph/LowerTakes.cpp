@@ -52,7 +52,8 @@ std::vector<Run> runsOf(const std::vector<int64_t> &places) {
   return runs;
 }
 
-/// `node` and the takes along other dims that only it reads, `nodes`; what the first takes from.
+/// `node` and the takes along other dims that only it reads, `nodes`, in order; what the first takes
+/// from.
 std::vector<Take> takesOf(const LaunchEmitter &emitter, Node &node, std::vector<Node *> &nodes,
                           Value *&source) {
   std::vector<Take> takes;
@@ -71,7 +72,7 @@ std::vector<Take> takesOf(const LaunchEmitter &emitter, Node &node, std::vector<
       break;
     takes.push_back(std::move(take));
     if (at != &node)
-      nodes.push_back(at);
+      nodes.insert(nodes.begin(), at);
     source = from;
     if (source->users().size() != 1)
       break;

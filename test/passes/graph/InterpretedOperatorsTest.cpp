@@ -366,6 +366,12 @@ TEST_F(InterpretedOperators, takesAlongRuns) {
       {3, [&] { return take(tensor(f32, {40, 30}), 1, mirrored(30, 3)); }},
       {9,
        [&] { return take(take(tensor(i8, {3, 40, 30}), 2, mirrored(30, 3)), 1, mirrored(40, 2)); }},
+      // Turned along every dim: the takes go the latest first.
+      {1,
+       [&] {
+         Value *x = take(tensor(f32, {3, 4, 2, 5}), 3, {4, 3, 2, 1, 0});
+         return take(take(take(x, 2, {1, 0}), 1, {3, 2, 1, 0}), 0, {2, 1, 0});
+       }},
       // The inner take has another reader's order: no run, and what reads it takes by runs.
       {2, [&] { return take(take(tensor(f32, {9, 9}), 1, {0, 5, 2, 8, 1, 7, 3}), 1, {6, 5, 4}); }},
       // Too few elements for so many copies.
