@@ -52,8 +52,8 @@ std::vector<Run> runsOf(const std::vector<int64_t> &places) {
   return runs;
 }
 
-/// `node` and the takes along other dims that only it reads, `nodes`, in order; what the first takes
-/// from.
+/// `node` and the takes along other dims that only it reads, `nodes`, in order; what the first
+/// takes from.
 std::vector<Take> takesOf(const LaunchEmitter &emitter, Node &node, std::vector<Node *> &nodes,
                           Value *&source) {
   std::vector<Take> takes;
