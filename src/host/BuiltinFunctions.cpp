@@ -55,10 +55,10 @@ Value evaluateSource(Interpreter &interpreter, Bound &a) {
   }
   auto module = std::make_shared<syntax::Module>();
   module->file = text;
-  std::shared_ptr<Scope> scope =
-      !a[1].isNone()         ? scopeOfDicts(interpreter, a[1], a[2])
-      : state.frames.empty() ? scopeOfDicts(interpreter, a[2], Value())
-                             : std::make_shared<Scope>(*state.frames.back().scope);
+  std::shared_ptr<Scope> scope = !a[1].isNone() ? scopeOfDicts(interpreter, a[1], a[2])
+                                 : state.frames.empty()
+                                     ? scopeOfDicts(interpreter, a[2], Value())
+                                     : std::make_shared<Scope>(*state.frames.back().scope);
   scope->module = module;
   state.ownedModules.push_back(module);
   state.ownedExprs.push_back(std::move(expression));
