@@ -126,6 +126,40 @@ class Programs(unittest.TestCase):
         done = self.text(source)
         self.assertEqual(done.stdout, "[0.0, 1.0, 2.0, 3.0, 4.0] [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]\nrun() missing 1 required keyword-only argument: 'grid'\n", done.stderr)
 
+    def test_hasattr_in_kernels(self):
+        source = (
+            "import torch, triton\nimport triton.language as tl\n\n@triton.jit\ndef k(x, n, pair, NAME: tl.constexpr):\n    t = tl.load(x + tl.arange(0, 4))\n"
+            "    if hasattr(t, 'dtype'):\n        tl.store(x, 1)\n    if hasattr(n, 'nothing'):\n        tl.store(x + 1, 1)\n    if hasattr(x, NAME) and not hasattr(pair, 'append'):\n        tl.store(x + 2, 1)\n"
+            "    if hasattr(t, 'sum') and not hasattr(t, '_sum'):\n        tl.store(x + 3, 1)\n\n"
+            "x = torch.zeros(4, device='cuda')\nk[(1,)](x, 3, (1, 2), NAME='to')\nprint(x.tolist())\n"
+        )
+        done = self.text(source)
+        self.assertEqual(done.stdout, "[1.0, 0.0, 1.0, 1.0]\n", done.stderr)
+
+    # As numpy 2 draws them.
+    def test_narrow_draws_of_numpy(self):
+        source = (
+            "import numpy as np\nr = np.random.RandomState(17)\n"
+            "for kind, low, high in ((np.int8, -128, 128), (np.uint8, 0, 256), (np.int16, -5, 1000), (np.int8, 0, 3), (np.uint8, 7, 8), (np.bool_, 0, 2), (np.int16, -32768, 32768)):\n"
+            "    print(r.randint(low, high, size=7, dtype=kind).tolist(), r.randint(0, 1000))\n"
+            "print(np.signbit(np.array([-0.0, 0.0, -2.0])).tolist(), [x.shape for x in np.broadcast_arrays(np.ones((3, 1)), np.arange(4))])\n"
+        )
+        done = self.text(source)
+        self.assertEqual(
+            done.stdout.splitlines(),
+            [
+                "[-17, -86, -17, -53, 113, 124, 8] 143",
+                "[134, 181, 31, 216, 150, 129, 7] 313",
+                "[747, 348, 936, 646, 273, 370, 26] 324",
+                "[2, 1, 2, 0, 1, 0, 0] 519",
+                "[7, 7, 7, 7, 7, 7, 7] 897",
+                "[False, True, True, True, False, True, True] 17",
+                "[11305, -9319, 22200, -30064, -13558, 29208, 20962] 643",
+                "[True, False, True] [(3, 4), (3, 4)]",
+            ],
+            done.stderr,
+        )
+
     # A script may name any module of a package first.
     def test_a_module_before_its_package(self):
         for module in ("torch._C", "torch.cuda", "torch.cuda.amp", "torch.amp", "torch.jit", "torch.accelerator", "torch.xpu", "torch.cpu", "torch.nn.functional", "torch.utils.data", "triton.runtime", "triton.backends", "triton.runtime.driver", "numpy.random"):
