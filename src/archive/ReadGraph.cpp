@@ -474,6 +474,13 @@ bool isToken(JsonValue spec) {
   return spec.isObject() && spec.size() == 1 && spec.key(0) == "token";
 }
 
+bool hasTokens(JsonValue specs) {
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (isToken(specs.at(i)))
+      return true;
+  return false;
+}
+
 void dropTokens(JsonValue specs, std::vector<Argument> &values) {
   for (size_t i = std::min(specs.size(), values.size()); i-- > 0;)
     if (isToken(specs.at(i)))
@@ -484,10 +491,12 @@ void readSignature(JsonValue module, GraphReader &reader, Archive &archive) {
   JsonValue signature = expectObject(module.member("signature"), "signature");
   JsonValue inputs = expectArray(signature.member("input_specs"), "inputs"),
             outputs = expectArray(signature.member("output_specs"), "outputs");
-  auto graph = std::make_shared<Graph>(*archive.graph);
-  dropTokens(inputs, graph->inputs);
-  dropTokens(outputs, graph->outputs);
-  archive.graph = graph;
+  if (hasTokens(inputs) || hasTokens(outputs)) {
+    auto graph = std::make_shared<Graph>(*archive.graph);
+    dropTokens(inputs, graph->inputs);
+    dropTokens(outputs, graph->outputs);
+    archive.graph = graph;
+  }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!isToken(inputs.at(i)))
       archive.inputs.push_back(inputOf(inputs.at(i), reader));

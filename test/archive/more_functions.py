@@ -28,6 +28,9 @@ GROUPS = {
             "torch.linalg.matrix_norm(s, 'nuc')",
             "torch.linalg.matrix_norm(t, -2)",
             "torch.linalg.norm(s, 2, (0, 2), True)",
+            "torch.linalg.norm(x, 2)",
+            "torch.linalg.norm(x, 1)",
+            "torch.linalg.norm(s)",
         ],
     ),
     "special": (
@@ -66,7 +69,7 @@ GROUPS = {
             "torch.ops.aten._chunk_cat([x, x[:, :, :3]], 2, 4)",
             "torch.fft.hfft(torch.complex(d, d.flip(0)))",
             "torch.fft.hfft(d, 5, 0, 'ortho')",
-            "torch.view_as_real(torch.fft.ihfft(d))",
+            "torch.fft.ihfft(d).real + torch.fft.ihfft(d).imag",
             "x.clone().resize_([4, 9])",
             "d.clone().resize_as_(x[0, :3, :3, 0])",
             "F.conv2d(i, j, stride=2, padding=1)",

@@ -348,7 +348,13 @@ def rows_of(files):
 
 
 def builds_of(files):
-    return ", ".join(f"`{pathlib.Path(file).name}`" for file in files)
+    """Their names, with the PyTorch that exported where a file says it."""
+    said = []
+    for file in files:
+        read = json.loads(pathlib.Path(file).read_text())
+        torch = f", PyTorch {read['torch']}" if isinstance(read, dict) and "torch" in read else ""
+        said.append(f"`{pathlib.Path(file).name}`{torch}")
+    return "; ".join(said)
 
 
 def write_page(files):

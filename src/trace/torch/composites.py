@@ -511,10 +511,11 @@ def aminmax(input, dim=None, keepdim=False):
     return _returned("aminmax", ("min", "max"), (torch.amin(input, dims, keepdim), torch.amax(input, dims, keepdim)))
 
 
-def _linalg_norm(A, ord=None, dim=None, keepdim=False):
-    if ord not in (None, "fro", 2) and (dim is None and A.dim() > 1 or isinstance(dim, (list, tuple)) and len(dim) == 2):
-        raise NotImplementedError(f"the matrix norm of order {ord}; the norm over all elements is there")
-    return norm(A, 2 if ord is None else ord, dim, keepdim)
+def _linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    x, dims = A if dtype is None else A.to(dtype), [dim] if isinstance(dim, int) else dim
+    if ord is not None and (A.dim() == 2 if dims is None else len(dims) == 2):
+        return torch.linalg.matrix_norm(x, ord, (-2, -1) if dims is None else tuple(dims), keepdim)
+    return norm(x, 2 if ord is None else ord, dim, keepdim)
 
 
 def nonzero(input, as_tuple=False):
