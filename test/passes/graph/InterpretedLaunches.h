@@ -96,8 +96,7 @@ protected:
       sources += one.source;
       return text(one, pointers, accesses);
     };
-    lowerToLaunches(program, registry, compile, device, deterministic, {}, tf32,
-                    tf32Products);
+    lowerToLaunches(program, registry, compile, device, deterministic, {}, tf32, tf32Products);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
     std::vector<int64_t> grids;
