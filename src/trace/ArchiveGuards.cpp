@@ -319,6 +319,8 @@ private:
     h::Value positional = treeValue(children.at(0), leaves, next),
              keywords = treeValue(children.at(1), leaves, next);
     h::Dict named;
+    // What strict exports of PyTorch 2.15 call them.
+    named.set(h::Value("flat_args"), h::Value::tuple(leaves));
     for (size_t i = 0; positional.isSequence() && i < positional.elements().size(); ++i)
       if (i < archive.argumentNames.size())
         named.set(h::Value(archive.argumentNames[i]), positional.elements()[i]);

@@ -472,3 +472,8 @@ def _matrix_exp(self):
         return [torch.where(k < halvings, torch.matmul(M, M), M)], k.clone()
 
     return _in_turns(turn, [total], 60)[0][0].to(self.dtype)
+
+
+@_aten("aten::linalg_matrix_exp(Tensor self) -> Tensor")
+def _linalg_matrix_exp(self):
+    return _matrix_exp(self)
