@@ -13,7 +13,7 @@ using package::Status;
 namespace {
 
 /// Thrown inside of this file only.
-struct NotRead {
+struct NoTorchFile {
   std::string what;
 };
 
@@ -50,7 +50,7 @@ public:
 private:
   uint8_t byte() {
     if (at >= pickle.size())
-      throw NotRead{"it ends in the middle"};
+      throw NoTorchFile{"it ends in the middle"};
     return pickle[at++];
   }
   uint64_t little(size_t count) {
@@ -61,7 +61,7 @@ private:
   }
   std::string text(uint64_t count) {
     if (count > pickle.size() - at)
-      throw NotRead{"it ends in the middle"};
+      throw NoTorchFile{"it ends in the middle"};
     std::string out(reinterpret_cast<const char *>(pickle.data()) + at, count);
     at += count;
     return out;
@@ -76,7 +76,7 @@ private:
   void push(Object object) {
     constexpr size_t most = 4'000'000;
     if (objects.size() >= most)
-      throw NotRead{"it holds more than 4000000 values"};
+      throw NoTorchFile{"it holds more than 4000000 values"};
     stack.push_back(&objects.emplace_back(std::move(object)));
   }
   void push(Object::Kind kind, std::string maker = {}) {
@@ -99,14 +99,14 @@ private:
   }
   Item pop() {
     if (stack.empty())
-      throw NotRead{"its stack runs empty"};
+      throw NoTorchFile{"its stack runs empty"};
     Item item = stack.back();
     stack.pop_back();
     return item;
   }
   const Object &top() {
     if (stack.empty())
-      throw NotRead{"its stack runs empty"};
+      throw NoTorchFile{"its stack runs empty"};
     return *stack.back();
   }
   std::vector<Item> popToMark() {
@@ -134,7 +134,7 @@ private:
   void addTo(Object::Kind kind, std::vector<Item> items) {
     const Object &container = top();
     if (container.kind != kind || (kind == Object::Kind::Dict && items.size() % 2))
-      throw NotRead{"it puts items into what holds none"};
+      throw NoTorchFile{"it puts items into what holds none"};
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
   void step(uint8_t code) {
@@ -190,7 +190,7 @@ private:
     case 0x8a: { // LONG1
       size_t count = byte();
       if (count > 8)
-        throw NotRead{"it holds a number of more than 64 bits"};
+        throw NoTorchFile{"it holds a number of more than 64 bits"};
       uint64_t value = little(count);
       if (count > 0 && count < 8 && (value >> (8 * count - 1) & 1))
         value |= ~uint64_t(0) << (8 * count);
@@ -239,9 +239,9 @@ private:
     case 0x92:  // NEWOBJ_EX
     case 'i':   // INST
     case 'o': { // OBJ
-      throw NotRead{"it holds an object" + ofClass() +
-                    ", and to read one is to run its class's code; save "
-                    "numbers, texts, containers and tensors, such as a state_dict()"};
+      throw NoTorchFile{"it holds an object" + ofClass() +
+                        ", and to read one is to run its class's code; save "
+                        "numbers, texts, containers and tensors, such as a state_dict()"};
     }
     case 'b': // BUILD: attributes of the object below, such as a dict's _metadata
       pop();
@@ -250,7 +250,7 @@ private:
       pop();
       return;
     default:
-      throw NotRead{"its instruction " + std::to_string(code) + " builds no tensor"};
+      throw NoTorchFile{"its instruction " + std::to_string(code) + " builds no tensor"};
     }
   }
 
@@ -271,14 +271,14 @@ private:
   void recall(uint64_t key) {
     auto entry = memo.find(key);
     if (entry == memo.end())
-      throw NotRead{"it recalls what it never kept"};
+      throw NoTorchFile{"it recalls what it never kept"};
     stack.push_back(entry->second);
   }
 
   static const Object &operand(const Object &tuple, size_t index, Object::Kind kind) {
     if (tuple.kind != Object::Kind::Tuple || index >= tuple.items.size() ||
         tuple.items[index]->kind != kind)
-      throw NotRead{"a tensor in it has other parts than torch.save writes"};
+      throw NoTorchFile{"a tensor in it has other parts than torch.save writes"};
     return *tuple.items[index];
   }
   static std::vector<int64_t> integers(const Object &tuple) {
@@ -292,7 +292,7 @@ private:
   void persistent() {
     Item id = pop();
     if (operand(*id, 0, Object::Kind::Text).text != "storage")
-      throw NotRead{"it refers to something that is not a storage"};
+      throw NoTorchFile{"it refers to something that is not a storage"};
     const std::string &name = operand(*id, 1, Object::Kind::Name).text;
     Object storage;
     storage.kind = Object::Kind::Storage;
@@ -301,7 +301,7 @@ private:
     auto type = storageTypes().find(storage.isComplex ? "torch " + name.substr(13) : name);
     bool isUntyped = name == "torch.storage UntypedStorage" || name == "torch UntypedStorage";
     if (type == storageTypes().end() && !isUntyped)
-      throw NotRead{"it holds a " + name.substr(name.find(' ') + 1) + ", which is not read"};
+      throw NoTorchFile{"it holds a " + name.substr(name.find(' ') + 1) + ", which is not read"};
     storage.dtype = isUntyped ? DataType::UInt8 : type->second;
     push(std::move(storage));
   }
@@ -309,7 +309,7 @@ private:
   void reduce() {
     Item arguments = pop(), callee = pop();
     if (callee->kind != Object::Kind::Name)
-      throw NotRead{"it calls something that is not a name"};
+      throw NoTorchFile{"it calls something that is not a name"};
     const std::string &name = callee->text;
     if (name == "collections OrderedDict" && arguments->items.empty())
       return push(Object::Kind::Dict, name);
@@ -339,10 +339,10 @@ private:
       return pushSequence(*arguments, Object::Kind::Dict, name);
     if (name == "collections defaultdict")
       return push(Object::Kind::Dict, name);
-    throw NotRead{"it calls " + name.substr(0, name.find(' ')) + "." +
-                  name.substr(name.find(' ') + 1) +
-                  ", which is not read: a pickle can run any "
-                  "code, and only plain tensors are taken from it"};
+    throw NoTorchFile{"it calls " + name.substr(0, name.find(' ')) + "." +
+                      name.substr(name.find(' ') + 1) +
+                      ", which is not read: a pickle can run any "
+                      "code, and only plain tensors are taken from it"};
   }
 
   static Item shared(const Object &tuple, size_t index) {
@@ -354,7 +354,7 @@ private:
   void pushSequence(const Object &arguments, Object::Kind kind, const std::string &maker) {
     if (arguments.items.size() > 1 ||
         (arguments.items.size() == 1 && arguments.items[0]->kind != kind))
-      throw NotRead{"a container in it has other parts than torch.save writes"};
+      throw NoTorchFile{"a container in it has other parts than torch.save writes"};
     Object made = arguments.items.empty() ? Object() : *arguments.items[0];
     made.kind = kind;
     made.maker = maker;
@@ -372,18 +372,18 @@ private:
     auto type = name.starts_with("torch ") ? dataTypeNamed(name.substr(6)) : std::nullopt;
     if (type)
       return *type;
-    throw NotRead{"it holds elements of " + name + ", which are not read"};
+    throw NoTorchFile{"it holds elements of " + name + ", which are not read"};
   }
 
   static void asPairs(Tensor &tensor) {
     constexpr int64_t most = INT64_MAX / 2;
     for (int64_t &stride : tensor.strides)
       if (stride < 0 || stride > most)
-        throw NotRead{"a tensor in it has a stride of " + std::to_string(stride)};
+        throw NoTorchFile{"a tensor in it has a stride of " + std::to_string(stride)};
       else
         stride *= 2;
     if (tensor.offset < 0 || tensor.offset > most)
-      throw NotRead{"a tensor in it begins at " + std::to_string(tensor.offset)};
+      throw NoTorchFile{"a tensor in it begins at " + std::to_string(tensor.offset)};
     tensor.offset *= 2;
     tensor.sizes.push_back(2);
     tensor.strides.push_back(1);
@@ -400,11 +400,11 @@ private:
       asPairs(tensor);
     std::span<const uint8_t> bytes;
     if (Status s = records.take("data/" + storage.text, bytes); !s.ok())
-      throw NotRead{s.message()};
+      throw NoTorchFile{s.message()};
     tensor.storage = {owner, reinterpret_cast<const std::byte *>(bytes.data())};
     tensor.bytes = bytes.size();
     if (Status s = checkTensor(tensor); !s.ok())
-      throw NotRead{"a tensor in it " + s.message()};
+      throw NoTorchFile{"a tensor in it " + s.message()};
     Object object;
     object.kind = Object::Kind::Tensor;
     object.isComplex = storage.isComplex;
@@ -442,7 +442,7 @@ Status readTorchFile(std::span<const uint8_t> file, std::shared_ptr<const void> 
     return s;
   try {
     out.root = &Machine(records, std::move(owner), pickle, out.items).run();
-  } catch (const NotRead &problem) {
+  } catch (const NoTorchFile &problem) {
     return Status::error("its pickle is not read: " + problem.what);
   }
   return {};

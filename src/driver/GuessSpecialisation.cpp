@@ -37,7 +37,7 @@ std::vector<h::Value> constantCandidates() {
           type(DataType::Float16)};
 }
 
-std::optional<h::Value> literal(const s::Expr &expr) {
+std::optional<h::Value> literalValue(const s::Expr &expr) {
   using Type = s::Constant::Type;
   auto *constant = s::as<s::Constant>(&expr);
   if (!constant)
@@ -73,11 +73,11 @@ private:
   void read(const s::Expr &expr) {
     if (auto *compare = s::as<s::Compare>(&expr)) {
       for (const auto &other : compare->comparators)
-        if (auto value = literal(*other))
+        if (auto value = literalValue(*other))
           addCompared(*value);
     } else if (auto *call = s::as<s::Call>(&expr); call && s::as<s::Subscript>(call->func.get())) {
       for (const auto &keyword : call->keywords)
-        if (auto value = keyword->arg ? literal(*keyword->value) : std::nullopt)
+        if (auto value = keyword->arg ? literalValue(*keyword->value) : std::nullopt)
           hints.launched.emplace(*keyword->arg, *value);
     }
     h::forEachChild(expr, [&](const s::Expr &child) { read(child); });

@@ -465,7 +465,7 @@ void Emitter::failUnknown(const std::string &shown, const std::string &name) {
 // --- constant arguments
 // -----------------------------------------------------------------------------------------------
 
-static std::string describe(const Val &value) {
+static std::string describeGiven(const Val &value) {
   if (isKernelValue(value) || value.isTuple())
     return value.isTuple() ? "a tuple" : toString(value.type);
   std::string text = host::repr(value.constant);
@@ -484,8 +484,8 @@ int64_t Emitter::constantInt(const Val &value, const char *what) {
     return value.constant.boolean();
   if (value.isConstexpr() && value.constant.isInt())
     return static_cast<int64_t>(value.constant.integer());
-  fail(std::string(what) + " must be an integer known while compiling, got " + describe(value) +
-       constexprAdvice(value));
+  fail(std::string(what) + " must be an integer known while compiling, got " +
+       describeGiven(value) + constexprAdvice(value));
 }
 
 std::vector<int64_t> Emitter::constantInts(const Val &value, const char *what) {
@@ -500,7 +500,7 @@ std::vector<int64_t> Emitter::constantInts(const Val &value, const char *what) {
 bool Emitter::constantBool(const Val &value, const char *what) {
   auto known = constantTruth(value);
   if (!known)
-    fail(std::string(what) + " must be known while compiling, got " + describe(value) +
+    fail(std::string(what) + " must be known while compiling, got " + describeGiven(value) +
          constexprAdvice(value));
   return *known;
 }
@@ -508,7 +508,7 @@ bool Emitter::constantBool(const Val &value, const char *what) {
 std::string Emitter::constantString(const Val &value, const char *what) {
   if (value.isConstexpr() && value.constant.isStr())
     return value.constant.str();
-  fail(std::string(what) + " must be a string known while compiling, got " + describe(value));
+  fail(std::string(what) + " must be a string known while compiling, got " + describeGiven(value));
 }
 
 std::pair<DataType, bool> Emitter::constantType(const Val &value, const char *what) {
@@ -523,8 +523,8 @@ std::pair<DataType, bool> Emitter::constantType(const Val &value, const char *wh
         return {*named, false};
   }
   auto *type = value.isConstexpr() ? value.constant.as<host::DType>() : nullptr;
-  fail(std::string(what) + " must be an element type such as tl.float32, got " + describe(value) +
-       (type ? "; write tl." + std::string(info(type->type).torch) : ""));
+  fail(std::string(what) + " must be an element type such as tl.float32, got " +
+       describeGiven(value) + (type ? "; write tl." + std::string(info(type->type).torch) : ""));
 }
 
 } // namespace pellucid::frontend

@@ -97,7 +97,7 @@ void bind(Emitter &e, const Carried &carried, ValueRange values) {
     e.frame->names[carried.names[i]] = refill(carried.inits[i], values, next);
 }
 
-std::string describe(const Val &value) {
+std::string describeCarried(const Val &value) {
   return value.isTuple()       ? "a tuple of " + std::to_string(value.elements.size())
          : value.isTensor()    ? toString(value.type)
          : value.isConstexpr() ? host::repr(value.constant)
@@ -118,8 +118,8 @@ Val carriedResult(Emitter &e, const std::string &name, const Val &init, const Va
     value = e.toTensor(now);
   if (!same || (!init.isTuple() && !(value.type == init.type)))
     e.failAt(now.range.line ? now.range : e.here,
-             "loop-carried variable '" + name + "' has type " + describe(init) +
-                 " before the loop and " + describe(value) +
+             "loop-carried variable '" + name + "' has type " + describeCarried(init) +
+                 " before the loop and " + describeCarried(value) +
                  " after one pass; make it one type, for example with .to()");
   return value;
 }

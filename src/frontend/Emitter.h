@@ -15,6 +15,8 @@
 
 namespace pellucid::frontend {
 
+inline bool isSignedInt(DataType type) { return info(type).isSigned && !isFloat(type); }
+
 /// A type of the kernel language: an element type (with its sign), perhaps a pointer to one,
 /// perhaps a tile of them.
 struct TlType {

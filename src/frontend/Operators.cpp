@@ -8,7 +8,6 @@ using namespace mlir;
 using syntax::CmpOperator;
 using syntax::Operator;
 
-static bool isSignedInt(DataType type) { return info(type).isSigned && !isFloat(type); }
 static unsigned rankOf(DataType type) { return type == DataType::Bool ? 0 : byteSize(type); }
 
 /// C's usual arithmetic conversions, without the promotion to int.

@@ -75,8 +75,6 @@ std::optional<host::Value> BlockType::getAttr(host::Interpreter &interpreter,
   return interpreter.findAttr(typeValue(type.scalar()), name);
 }
 
-static bool isSignedInt(DataType type) { return info(type).isSigned && !isFloat(type); }
-
 mlir::Type Emitter::irType(const TlType &type) {
   mlir::Type element = tt::elementType(&context, type.element);
   if (type.pointer)

@@ -69,7 +69,7 @@ std::string doubleText(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-std::string argumentText(const Argument &argument) {
+std::string printedArgument(const Argument &argument) {
   struct {
     std::string operator()(None) { return "None"; }
     std::string operator()(bool b) { return b ? "True" : "False"; }
@@ -83,7 +83,7 @@ std::string argumentText(const Argument &argument) {
     std::string operator()(const Argument::List &list) {
       std::string out = "[";
       for (const Argument &a : list)
-        out += (out.size() > 1 ? ", " : "") + argumentText(a);
+        out += (out.size() > 1 ? ", " : "") + printedArgument(a);
       return out + "]";
     }
   } print;
@@ -176,8 +176,8 @@ private:
     line("  name " + quoted(k.name));
     line("  source " + quoted(program.sourceName(k.sourcePath)) + " " +
          std::to_string(k.sourceLine));
-    line("  numerics contract_fma " + argumentText(k.numerics.contractFma) + " tf32 " +
-         argumentText(k.numerics.tf32) + " triton " + std::to_string(k.numerics.tritonVersion));
+    line("  numerics contract_fma " + printedArgument(k.numerics.contractFma) + " tf32 " +
+         printedArgument(k.numerics.tf32) + " triton " + std::to_string(k.numerics.tritonVersion));
     if (!k.warning.empty())
       line("  warning " + quoted(k.warning));
     if (k.prints || k.asserts || k.usesAddresses)
@@ -208,7 +208,7 @@ private:
   void parameter(const KernelParameter &p) {
     std::string text = "  parameter " + nameText(p.name) + " ";
     if (p.kind == KernelParameter::Kind::Constant) {
-      text += "constant " + argumentText(p.constant);
+      text += "constant " + printedArgument(p.constant);
     } else {
       bool pointer = p.kind == KernelParameter::Kind::Pointer;
       text += (pointer ? "pointer " : "scalar ") + std::string(info(p.dtype).cli);
@@ -260,9 +260,9 @@ private:
   std::string callText(const Node &node) {
     std::string text = "(";
     for (const Argument &a : node.args())
-      text += (text.size() > 1 ? ", " : "") + argumentText(a);
+      text += (text.size() > 1 ? ", " : "") + printedArgument(a);
     for (const auto &[name, a] : node.kwargs())
-      text += (text.size() > 1 ? ", " : "") + nameText(name) + "=" + argumentText(a);
+      text += (text.size() > 1 ? ", " : "") + nameText(name) + "=" + printedArgument(a);
     return text + ")";
   }
 
@@ -326,14 +326,14 @@ private:
               " ctas " + std::to_string(v.numCtas) + " constants (";
       for (size_t i = 0; i < v.constants.size(); ++i)
         text += (i ? ", " : "") + nameText(v.constants[i].first) + "=" +
-                argumentText(v.constants[i].second);
+                printedArgument(v.constants[i].second);
       text += ")";
       if (!v.origin.empty())
         text += " origin " + quoted(v.origin);
       line(text);
     }
     for (const LaunchOperand &o : l.operands)
-      line("    operand " + nameText(o.name) + " = " + argumentText(o.value) + " " +
+      line("    operand " + nameText(o.name) + " = " + printedArgument(o.value) + " " +
            std::string(toString(o.access)) + (o.unknownAccess ? " unknown" : ""));
   }
 
@@ -343,7 +343,7 @@ private:
     std::string text =
         "input " + std::string(kinds[static_cast<size_t>(spec.kind)]) + " " + quoted(spec.name);
     if (spec.kind == InputSpec::Kind::ConstantInput)
-      text += " value " + argumentText(spec.constant);
+      text += " value " + printedArgument(spec.constant);
     if (!spec.persistent)
       text += " not_persistent";
     if (spec.alignment > 1)

@@ -10,7 +10,7 @@ namespace pellucid::host {
 namespace {
 
 /// A container, object or scope that was reached; `holder` is one of the places that hold it.
-struct Node {
+struct HeldNode {
   const Value *holder = nullptr;
   const Object *object = nullptr;
   const std::shared_ptr<Scope> *scope = nullptr;
@@ -27,18 +27,18 @@ public:
 
   /// `held` has references of the search's own, which do not count.
   void add(const std::shared_ptr<Scope> &held) {
-    Node &node = enter(held.get(), held.use_count());
+    HeldNode &node = enter(held.get(), held.use_count());
     node.scope = &held;
     ++node.seen;
   }
   void add(const std::shared_ptr<Object> &held) {
-    Node &node = enter(held.get(), held.use_count());
+    HeldNode &node = enter(held.get(), held.use_count());
     node.object = held.get();
     ++node.seen;
   }
 
   /// The nodes that nothing outside holds.
-  std::vector<const Node *> garbage() {
+  std::vector<const HeldNode *> garbage() {
     Counter counter(*this);
     while (!pending.empty())
       visit(take(), counter);
@@ -48,7 +48,7 @@ public:
     Reviver reviver(*this);
     while (!pending.empty())
       visit(take(), reviver);
-    std::vector<const Node *> dead;
+    std::vector<const HeldNode *> dead;
     for (const auto &[place, node] : nodes)
       if (!node.isAlive)
         dead.push_back(&node);
@@ -57,8 +57,8 @@ public:
 
 private:
   const bool all;
-  std::unordered_map<const void *, Node> nodes;
-  std::vector<Node *> pending;
+  std::unordered_map<const void *, HeldNode> nodes;
+  std::vector<HeldNode *> pending;
 
   static const void *placeOf(const Value &v) {
     switch (v.kind()) {
@@ -89,11 +89,11 @@ private:
     auto *cls = dynamic_cast<const Class *>(&object);
     return cls && !cls->isLocal;
   }
-  static bool isShared(const Node &node) {
+  static bool isShared(const HeldNode &node) {
     return node.scope && (*node.scope)->names.use_count() > 1;
   }
 
-  Node &enter(const void *place, long uses) {
+  HeldNode &enter(const void *place, long uses) {
     auto [found, isNew] = nodes.try_emplace(place);
     if (isNew) {
       found->second.uses = uses;
@@ -101,12 +101,12 @@ private:
     }
     return found->second;
   }
-  Node &take() {
-    Node &node = *pending.back();
+  HeldNode &take() {
+    HeldNode &node = *pending.back();
     pending.pop_back();
     return node;
   }
-  void revive(Node &node) {
+  void revive(HeldNode &node) {
     if (!std::exchange(node.isAlive, true))
       pending.push_back(&node);
   }
@@ -121,21 +121,21 @@ private:
       const void *place = placeOf(v);
       if (!place)
         return;
-      Node &node = search.enter(place, v.useCount());
+      HeldNode &node = search.enter(place, v.useCount());
       node.holder = &v;
       ++node.seen;
     }
     void object(const Object &held, long uses) override {
       if (isPassed(held) || search.isLeftOut(held))
         return;
-      Node &node = search.enter(&held, uses);
+      HeldNode &node = search.enter(&held, uses);
       node.object = &held;
       ++node.seen;
     }
     void scope(const std::shared_ptr<Scope> &held) override {
       if (!held || held->form == Scope::Form::Module || (held->isOld && !search.all))
         return;
-      Node &node = search.enter(held.get(), held.use_count());
+      HeldNode &node = search.enter(held.get(), held.use_count());
       node.scope = &held;
       ++node.seen;
     }
@@ -155,7 +155,7 @@ private:
     void scope(const std::shared_ptr<Scope> &held) override { at(held.get()); }
   };
 
-  void visit(const Node &node, ReferenceVisitor &visitor) {
+  void visit(const HeldNode &node, ReferenceVisitor &visitor) {
     if (node.scope) {
       visitor.values(*(*node.scope)->names);
       visitor.scope((*node.scope)->parent);
@@ -188,8 +188,8 @@ struct Remains {
   std::vector<std::shared_ptr<Scope>> scopes;
   std::vector<Value> values;
 
-  explicit Remains(const std::vector<const Node *> &dead) {
-    for (const Node *node : dead)
+  explicit Remains(const std::vector<const HeldNode *> &dead) {
+    for (const HeldNode *node : dead)
       if (node->scope)
         scopes.push_back(*node->scope);
       else

@@ -67,7 +67,7 @@ std::string readBeside(Interpreter &interpreter, const std::string &path) {
 }
 
 /// The text of a file object, or a text itself.
-std::string textOf(Interpreter &interpreter, const Value &source, const char *function) {
+std::string documentText(Interpreter &interpreter, const Value &source, const char *function) {
   if (source.isStr())
     return source.str();
   auto read = interpreter.findAttr(source, "read");
@@ -391,7 +391,7 @@ private:
 };
 
 Value loadYaml(Interpreter &interpreter, Bound &a) {
-  return YamlReader(interpreter, textOf(interpreter, a[0], "yaml.load()")).whole();
+  return YamlReader(interpreter, documentText(interpreter, a[0], "yaml.load()")).whole();
 }
 
 void fillYaml(Interpreter &, Module &m) {

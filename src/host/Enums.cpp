@@ -8,7 +8,7 @@ namespace pellucid::host {
 
 namespace {
 
-bool hasBase(const Class &cls, std::string_view name) {
+bool hasEnumBase(const Class &cls, std::string_view name) {
   return std::any_of(cls.mro.begin(), cls.mro.end(),
                      [&](const auto &c) { return c->name == name && c->module == "enum"; });
 }
@@ -72,7 +72,7 @@ std::string binaryText(Int value, Int all) {
 /// The member that stands for several flags at once; each set of them is made once.
 Value flagOf(Interpreter &interpreter, const std::shared_ptr<Class> &cls, Int value) {
   Int all = allFlags(*cls);
-  bool keepsOthers = hasBase(*cls, "IntFlag") || cls->name == "IntFlag";
+  bool keepsOthers = hasEnumBase(*cls, "IntFlag") || cls->name == "IntFlag";
   if (value < 0)
     value = keepsOthers && (~value & ~all) ? value : value & all;
   if (!keepsOthers && (value & ~all))
@@ -122,7 +122,7 @@ Value memberOfValue(Interpreter &interpreter, const std::shared_ptr<Class> &cls,
     if (!found.isNone())
       return found;
   }
-  if (hasBase(*cls, "Flag") && wanted.isInt())
+  if (hasEnumBase(*cls, "Flag") && wanted.isInt())
     return flagOf(interpreter, cls, wanted.integer());
   interpreter.raise("ValueError",
                     interpreter.repr(wanted) + " is not a valid " +
@@ -146,13 +146,13 @@ Value nextValue(Interpreter &interpreter, const Class &cls, const Namespace &bod
         {Value(name), Value(1), Value(static_cast<int64_t>(before.size())), Value::list(before)});
   }
   const Class *type = contentTypeOf(cls);
-  if (type && type->name == "str" && hasBase(cls, "StrEnum"))
+  if (type && type->name == "str" && hasEnumBase(cls, "StrEnum"))
     return interpreter.call(interpreter.getAttr(Value(name), "lower"));
   Int highest = 0;
   for (const Value &value : before)
     if (value.isInt())
       highest = std::max(highest, value.integer());
-  if (!hasBase(cls, "Flag"))
+  if (!hasEnumBase(cls, "Flag"))
     return Value(highest + 1);
   Int bit = 1;
   while (bit <= highest)
@@ -192,7 +192,7 @@ std::shared_ptr<Instance> newMember(Interpreter &interpreter, const std::shared_
 
 Value settledAuto(Interpreter &interpreter, const Class &cls, const Namespace &body,
                   const std::string &name, const Value &value) {
-  bool isEnum = hasBase(cls, "Enum");
+  bool isEnum = hasEnumBase(cls, "Enum");
   if (isEnum && isAuto(value))
     return nextValue(interpreter, cls, body, name);
   if (isEnum && value.isTuple() &&
@@ -246,7 +246,7 @@ void finishEnum(Interpreter &interpreter, const std::shared_ptr<Class> &cls) {
   }
   if (!members.size())
     return; // a base that others put members into
-  if (hasBase(*cls, "Flag")) {
+  if (hasEnumBase(*cls, "Flag")) {
     Dict made;
     for (const auto &[name, member] : members.items())
       made.set(valueOf(member), member);
@@ -282,7 +282,7 @@ Value enumFromCall(Interpreter &interpreter, const std::shared_ptr<Class> &base,
         interpreter.call(interpreter.getAttr(names, "replace"), {Value(","), Value(" ")}),
         "split"));
   Int next = interpreter.toInt64(a[5], "start");
-  bool isFlag = base->name == "Flag" || hasBase(*base, "Flag");
+  bool isFlag = base->name == "Flag" || hasEnumBase(*base, "Flag");
   auto add = [&](const Value &name, const Value &value) {
     cls->attributes.set(interpreter.toStr(name, "a member's name"), value);
   };

@@ -36,7 +36,8 @@ Value derived(Interpreter &interpreter, const Value &group, Tuple exceptions) {
 
 using Test = std::function<bool(const Value &)>;
 
-std::pair<Value, Value> split(Interpreter &interpreter, const Value &exception, const Test &test) {
+std::pair<Value, Value> splitGroup(Interpreter &interpreter, const Value &exception,
+                                   const Test &test) {
   ValueLevel level;
   if (test(exception))
     return {exception, Value()};
@@ -45,7 +46,7 @@ std::pair<Value, Value> split(Interpreter &interpreter, const Value &exception, 
   Tuple taken, left;
   const Tuple members = membersOf(exception);
   for (const Value &member : members) {
-    auto [inside, outside] = split(interpreter, member, test);
+    auto [inside, outside] = splitGroup(interpreter, member, test);
     if (!inside.isNone())
       taken.push_back(inside);
     if (!outside.isNone())
@@ -59,7 +60,7 @@ std::pair<Value, Value> split(Interpreter &interpreter, const Value &exception, 
           derived(interpreter, exception, std::move(left))};
 }
 
-/// What split() and subgroup() are told: classes, or a function.
+/// What splitGroup() and subgroup() are told: classes, or a function.
 Test testOf(Interpreter &interpreter, const Value &condition) {
   if (condition.as<Class>() || condition.isTuple())
     return
@@ -122,7 +123,7 @@ std::pair<Value, Value> splitGroup(Interpreter &interpreter, const Value &except
                                    const Value &types) {
   auto test = [&](const Value &v) { return interpreter.isInstance(v, types); };
   if (isGroup(interpreter, exception))
-    return split(interpreter, exception, test);
+    return splitGroup(interpreter, exception, test);
   if (!test(exception))
     return {Value(), exception};
   return {groupOf(interpreter, Value(""), {exception}), Value()};
@@ -162,11 +163,11 @@ void addExceptionGroups(Interpreter &interpreter) {
                    Tuple(members.begin(), members.end()));
   });
   add("split", "self, condition", [](Interpreter &i, Bound &a) {
-    auto [taken, left] = split(i, a[0], testOf(i, a[1]));
+    auto [taken, left] = splitGroup(i, a[0], testOf(i, a[1]));
     return Value::tuple({taken, left});
   });
   add("subgroup", "self, condition",
-      [](Interpreter &i, Bound &a) { return split(i, a[0], testOf(i, a[1])).first; });
+      [](Interpreter &i, Bound &a) { return splitGroup(i, a[0], testOf(i, a[1])).first; });
   base->attributes.set(
       "__class_getitem__",
       Value(std::make_shared<Descriptor>(
@@ -223,7 +224,7 @@ Evaluator::Flow Evaluator::execTryStar(const syntax::Try &s, const RaisedError &
                std::any_of(passedOn.begin(), passedOn.end(),
                            [&](const Value &part) { return isPartOf(interpreter, part, v); });
       };
-      Value rest = split(interpreter, error.exception, stays).first;
+      Value rest = splitGroup(interpreter, error.exception, stays).first;
       if (raised.empty())
         whole = rest;
       else

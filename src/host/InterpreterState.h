@@ -529,4 +529,10 @@ Value makeRangeOf(Interpreter &, Int start, Int stop, Int step);
 /// Concrete slice bounds for a sequence of `length` elements, as slice.indices().
 Range sliceIndices(Interpreter &, const Slice &slice, int64_t length);
 
+/// `name` of a module that is written here.
+inline void addFunction(Module &m, const char *name, const char *signature,
+                        NativeFunction::Body body) {
+  m.globals->set(name, native(name, signature, std::move(body)));
+}
+
 } // namespace pellucid::host

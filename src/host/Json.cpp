@@ -9,7 +9,7 @@ namespace pellucid::host {
 
 namespace {
 
-constexpr unsigned mostNesting = 900;
+constexpr unsigned mostJsonNesting = 900;
 
 /// What the text is no JSON for, and where: JSONDecodeError.
 struct JsonError {
@@ -47,7 +47,7 @@ private:
 
   Value element(unsigned depth) {
     interpreter.state().budget.step();
-    if (depth > mostNesting)
+    if (depth > mostJsonNesting)
       interpreter.raise("RecursionError",
                         "maximum recursion depth exceeded while decoding a JSON document");
     switch (here()) {

@@ -14,7 +14,7 @@ using Regex = RegularExpression;
 
 namespace {
 
-constexpr size_t mostNesting = 100;
+constexpr size_t mostPatternNesting = 100;
 constexpr uint32_t endOfPattern = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t lastPoint = 0x10ffff;
 
@@ -425,8 +425,8 @@ private:
   }
 
   std::optional<Node> group(size_t start) {
-    if (++depth > mostNesting)
-      throw PatternLimit("patterns nested more than " + std::to_string(mostNesting) +
+    if (++depth > mostPatternNesting)
+      throw PatternLimit("patterns nested more than " + std::to_string(mostPatternNesting) +
                          " levels deep are not supported");
     uint32_t before = flags;
     std::optional<Node> node = insideGroup(start);

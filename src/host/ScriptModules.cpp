@@ -196,10 +196,6 @@ const TextModule textModules[] = {
     },
 };
 
-void add(Module &m, const char *name, const char *signature, NativeFunction::Body body) {
-  m.globals->set(name, native(name, signature, std::move(body)));
-}
-
 /// What is written in Python stands in the place of what a file that is only read gets; the rest
 /// of that stays.
 NativeModules::Fill replaceWith(const char *source) {
@@ -264,10 +260,10 @@ void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &opt
   m.globals->set("prefix", Value(""));
   m.globals->set("version", Value("3.12.0 (pellucid)"));
   m.globals->set("hexversion", Value(int64_t(0x030c00f0)));
-  add(m, "exit", "status=None", exitWith);
-  add(m, "getrecursionlimit", "",
-      [](Interpreter &i, Bound &) { return Value(int64_t(i.options().maxDepth)); });
-  add(m, "setrecursionlimit", "limit", [](Interpreter &i, Bound &a) {
+  addFunction(m, "exit", "status=None", exitWith);
+  addFunction(m, "getrecursionlimit", "",
+              [](Interpreter &i, Bound &) { return Value(int64_t(i.options().maxDepth)); });
+  addFunction(m, "setrecursionlimit", "limit", [](Interpreter &i, Bound &a) {
     int64_t limit = i.toInt64(a[0], "the limit");
     if (limit < 1)
       i.raise("ValueError", "recursion limit must be greater or equal than 1");
@@ -275,12 +271,12 @@ void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &opt
     i.state().options.maxDepth = static_cast<uint32_t>(std::min<int64_t>(limit, 1'000'000));
     return Value();
   });
-  add(m, "getsizeof", "object, default=None", [](Interpreter &i, Bound &) -> Value {
+  addFunction(m, "getsizeof", "object, default=None", [](Interpreter &i, Bound &) -> Value {
     i.refuse("sys.getsizeof() is not supported: values have no size that Python's would equal");
   });
-  add(m, "intern", "string", [](Interpreter &, Bound &a) { return a[0]; });
-  add(m, "getdefaultencoding", "", [](Interpreter &, Bound &) { return Value("utf-8"); });
-  add(m, "exc_info", "", [](Interpreter &i, Bound &) {
+  addFunction(m, "intern", "string", [](Interpreter &, Bound &a) { return a[0]; });
+  addFunction(m, "getdefaultencoding", "", [](Interpreter &, Bound &) { return Value("utf-8"); });
+  addFunction(m, "exc_info", "", [](Interpreter &i, Bound &) {
     const Value *exception = handledException(i);
     if (!exception)
       return Value::tuple({Value(), Value(), Value()});
@@ -291,7 +287,7 @@ void fillScriptSys(Interpreter &interpreter, Module &m, const ScriptOptions &opt
 
 /// Places and texts of the program itself, for warnings, logging and traceback.
 void fillPlaces(Interpreter &, Module &m) {
-  add(m, "caller", "level", [](Interpreter &i, Bound &a) {
+  addFunction(m, "caller", "level", [](Interpreter &i, Bound &a) {
     auto traceback = i.traceback();
     auto level = static_cast<size_t>(std::max<int64_t>(1, i.toInt64(a[0], "stacklevel")));
     const auto &entries = traceback->entries;
@@ -303,7 +299,7 @@ void fillPlaces(Interpreter &, Module &m) {
     return Value::tuple(
         {Value(entry.where.file->path()), Value(int64_t(entry.where.range.line)), Value(isMain)});
   });
-  add(m, "caller_function", "level", [](Interpreter &i, Bound &a) {
+  addFunction(m, "caller_function", "level", [](Interpreter &i, Bound &a) {
     const auto entries = i.traceback()->entries;
     auto level = static_cast<size_t>(std::max<int64_t>(1, i.toInt64(a[0], "stacklevel")));
     return Value(entries.empty()
@@ -311,7 +307,7 @@ void fillPlaces(Interpreter &, Module &m) {
                      : entries[entries.size() - std::min(level, entries.size())].function);
   });
   // (file, line, function, text) of each call, outermost first.
-  add(m, "frames", "traceback", [](Interpreter &, Bound &a) {
+  addFunction(m, "frames", "traceback", [](Interpreter &, Bound &a) {
     List out;
     auto *traceback = a[0].as<Traceback>();
     for (const auto &entry : traceback ? traceback->entries : std::vector<Traceback::Entry>()) {
@@ -325,24 +321,25 @@ void fillPlaces(Interpreter &, Module &m) {
     }
     return Value::list(std::move(out));
   });
-  add(m, "line", "path, number", [](Interpreter &i, Bound &a) {
+  addFunction(m, "line", "path, number", [](Interpreter &i, Bound &a) {
     for (const auto &module : i.state().order)
       if (module->syntax && module->syntax->file->path() == i.toStr(a[0], "a path"))
         return Value(std::string(
             module->syntax->file->line(static_cast<uint32_t>(i.toInt64(a[1], "a line")))));
     return Value("");
   });
-  add(m, "matches", "pattern, text", [](Interpreter &i, Bound &a) {
+  addFunction(m, "matches", "pattern, text", [](Interpreter &i, Bound &a) {
     Value re(i.nativeModule("re"));
     return Value(!i.call(i.getAttr(re, "match"), {a[0], a[1]}).isNone());
   });
-  add(m, "traceback", "exception",
-      [](Interpreter &i, Bound &a) { return Value(i.tracebackText(a[0])); });
-  add(m, "entries", "traceback", [](Interpreter &, Bound &a) {
+  addFunction(m, "traceback", "exception",
+              [](Interpreter &i, Bound &a) { return Value(i.tracebackText(a[0])); });
+  addFunction(m, "entries", "traceback", [](Interpreter &, Bound &a) {
     auto *traceback = a[0].as<Traceback>();
     return Value::list(traceback ? List{Value(toString(*traceback))} : List{});
   });
-  add(m, "stack", "", [](Interpreter &i, Bound &) { return Value(toString(*i.traceback())); });
+  addFunction(m, "stack", "",
+              [](Interpreter &i, Bound &) { return Value(toString(*i.traceback())); });
 }
 
 /// Exactly rounded sums: Shewchuk's partials.
@@ -383,8 +380,8 @@ Value exactSum(Interpreter &interpreter, Bound &a) {
 }
 
 void fillScriptMath(Interpreter &, Module &m) {
-  add(m, "fsum", "seq", exactSum);
-  add(m, "sumprod", "p, q", [](Interpreter &i, Bound &a) {
+  addFunction(m, "fsum", "seq", exactSum);
+  addFunction(m, "sumprod", "p, q", [](Interpreter &i, Bound &a) {
     std::vector<Value> p = i.iterate(a[0]), q = i.iterate(a[1]);
     if (p.size() != q.size())
       i.raise("ValueError", "Inputs are not the same length");
@@ -393,17 +390,19 @@ void fillScriptMath(Interpreter &, Module &m) {
       total = i.binary(BinaryOp::Add, total, i.binary(BinaryOp::Mul, p[k], q[k]));
     return total;
   });
-  add(m, "hypot", "*coordinates", [](Interpreter &i, Bound &a) {
+  addFunction(m, "hypot", "*coordinates", [](Interpreter &i, Bound &a) {
     double out = 0;
     for (const Value &v : a[0].tuple())
       out = std::hypot(out, i.toDouble(v, "hypot()'s argument"));
     return Value(out);
   });
-  add(m, "degrees", "x",
-      [](Interpreter &i, Bound &a) { return Value(i.toDouble(a[0], "x") * (180.0 / M_PI)); });
-  add(m, "radians", "x",
-      [](Interpreter &i, Bound &a) { return Value(i.toDouble(a[0], "x") * (M_PI / 180.0)); });
-  add(m, "comb", "n, k", [](Interpreter &i, Bound &a) {
+  addFunction(m, "degrees", "x", [](Interpreter &i, Bound &a) {
+    return Value(i.toDouble(a[0], "x") * (180.0 / M_PI));
+  });
+  addFunction(m, "radians", "x", [](Interpreter &i, Bound &a) {
+    return Value(i.toDouble(a[0], "x") * (M_PI / 180.0));
+  });
+  addFunction(m, "comb", "n, k", [](Interpreter &i, Bound &a) {
     int64_t n = i.toInt64(a[0], "n"), k = i.toInt64(a[1], "k");
     if (n < 0 || k < 0)
       i.raise("ValueError", std::string(n < 0 ? "n" : "k") + " must be a non-negative integer");

@@ -77,15 +77,12 @@ private:
 /// SHA-512, by which Python makes a number of a text that seeds.
 std::array<uint8_t, 64> sha512(const std::string &text);
 
-void add(Module &m, const char *name, const char *signature, NativeFunction::Body body) {
-  m.globals->set(name, native(name, signature, std::move(body)));
-}
-
 Twister &twister(const Value &v) { return v.expect<Twister>("a generator"); }
 
 void addRandom(Module &m) {
-  add(m, "twister", "", [](Interpreter &, Bound &) { return Value(std::make_shared<Twister>()); });
-  add(m, "seed_words", "generator, words", [](Interpreter &i, Bound &a) {
+  addFunction(m, "twister", "",
+              [](Interpreter &, Bound &) { return Value(std::make_shared<Twister>()); });
+  addFunction(m, "seed_words", "generator, words", [](Interpreter &i, Bound &a) {
     std::vector<uint32_t> key;
     for (const Value &v : i.iterate(a[1]))
       key.push_back(static_cast<uint32_t>(i.toInt64(v, "a word")));
@@ -94,25 +91,25 @@ void addRandom(Module &m) {
     twister(a[0]).seed(key);
     return Value();
   });
-  add(m, "entropy", "count", [](Interpreter &i, Bound &a) {
+  addFunction(m, "entropy", "count", [](Interpreter &i, Bound &a) {
     std::random_device device;
     List out;
     for (int64_t k = i.toInt64(a[0], "count"); k > 0; --k)
       out.emplace_back(int64_t(device()));
     return Value::list(std::move(out));
   });
-  add(m, "uniform", "generator",
-      [](Interpreter &, Bound &a) { return Value(twister(a[0]).uniform()); });
-  add(m, "word", "generator",
-      [](Interpreter &, Bound &a) { return Value(int64_t(twister(a[0]).word())); });
-  add(m, "get_words", "generator", [](Interpreter &, Bound &a) {
+  addFunction(m, "uniform", "generator",
+              [](Interpreter &, Bound &a) { return Value(twister(a[0]).uniform()); });
+  addFunction(m, "word", "generator",
+              [](Interpreter &, Bound &a) { return Value(int64_t(twister(a[0]).word())); });
+  addFunction(m, "get_words", "generator", [](Interpreter &, Bound &a) {
     Tuple out;
     for (uint32_t word : twister(a[0]).words)
       out.emplace_back(int64_t(word));
     out.emplace_back(int64_t(twister(a[0]).next));
     return Value::tuple(std::move(out));
   });
-  add(m, "set_words", "generator, words", [](Interpreter &i, Bound &a) {
+  addFunction(m, "set_words", "generator, words", [](Interpreter &i, Bound &a) {
     std::vector<Value> words = i.iterate(a[1]);
     if (words.size() != Twister::size + 1)
       i.raise("ValueError", "state vector is the wrong size");
@@ -125,7 +122,7 @@ void addRandom(Module &m) {
     t.next = static_cast<uint32_t>(next);
     return Value();
   });
-  add(m, "sha512_words", "text", [](Interpreter &i, Bound &a) {
+  addFunction(m, "sha512_words", "text", [](Interpreter &i, Bound &a) {
     // The text and its digest as one number, the first byte highest; its 32-bit words, lowest
     // first.
     std::string bytes = i.toStr(a[0], "the seed");
@@ -285,7 +282,7 @@ void addTime(Module &m) {
        {Clock{"time", CLOCK_REALTIME}, Clock{"perf_counter", CLOCK_MONOTONIC},
         Clock{"monotonic", CLOCK_MONOTONIC}, Clock{"process_time", CLOCK_PROCESS_CPUTIME_ID},
         Clock{"thread_time", CLOCK_THREAD_CPUTIME_ID}}) {
-    add(m, one.name, "", [clock = one.clock](Interpreter &, Bound &) {
+    addFunction(m, one.name, "", [clock = one.clock](Interpreter &, Bound &) {
       return Value(1e-9 * static_cast<double>(clockNow(clock)));
     });
     std::string exact = std::string(one.name) + "_ns";
@@ -293,7 +290,7 @@ void addTime(Module &m) {
                      return Value(clockNow(clock));
                    }));
   }
-  add(m, "sleep", "seconds", [](Interpreter &i, Bound &a) {
+  addFunction(m, "sleep", "seconds", [](Interpreter &i, Bound &a) {
     double seconds = i.toDouble(a[0], "sleep()'s argument");
     if (!(seconds >= 0))
       i.raise("ValueError", "sleep length must be non-negative");
@@ -307,11 +304,11 @@ void addTime(Module &m) {
     }
     return Value();
   });
-  add(m, "localtime_fields", "seconds=None",
-      [](Interpreter &i, Bound &a) { return timeFields(i, a, true); });
-  add(m, "gmtime_fields", "seconds=None",
-      [](Interpreter &i, Bound &a) { return timeFields(i, a, false); });
-  add(m, "strftime", "format, t=None", formatTime);
+  addFunction(m, "localtime_fields", "seconds=None",
+              [](Interpreter &i, Bound &a) { return timeFields(i, a, true); });
+  addFunction(m, "gmtime_fields", "seconds=None",
+              [](Interpreter &i, Bound &a) { return timeFields(i, a, false); });
+  addFunction(m, "strftime", "format, t=None", formatTime);
 }
 
 } // namespace

@@ -35,9 +35,9 @@ std::optional<Value> attributeIfAny(Interpreter &interpreter, const Value &objec
 
 namespace {
 
-class MethodTable {
+class SpecialMethodTable {
 public:
-  MethodTable(Interpreter &i, const std::string &t)
+  SpecialMethodTable(Interpreter &i, const std::string &t)
       : attributes(i.builtinClass(t)->attributes), type(t) {}
   void operator()(const std::string &name, const char *signature, NativeFunction::Body body) const {
     if (!attributes.find(name))
@@ -57,7 +57,7 @@ constexpr std::string_view binaryNames[] = {"add", "sub", "mul",     "matmul", "
 /// operand is asked.
 void addOperators(Interpreter &interpreter, const std::string &type,
                   std::initializer_list<BinaryOp> operators, bool reflected) {
-  MethodTable add(interpreter, type);
+  SpecialMethodTable add(interpreter, type);
   for (BinaryOp op : operators) {
     std::string name(binaryNames[size_t(op)]);
     auto method = [op](bool swapped) {
@@ -75,7 +75,7 @@ void addOperators(Interpreter &interpreter, const std::string &type,
 }
 
 void addComparisons(Interpreter &interpreter, const std::string &type) {
-  MethodTable add(interpreter, type);
+  SpecialMethodTable add(interpreter, type);
   static constexpr const char *names[] = {"__eq__", "__ne__", "__lt__",
                                           "__le__", "__gt__", "__ge__"};
   for (size_t op = 0; op < std::size(names); ++op)
@@ -97,7 +97,7 @@ void addComparisons(Interpreter &interpreter, const std::string &type) {
 }
 
 void addItems(Interpreter &interpreter, const std::string &type) {
-  MethodTable add(interpreter, type);
+  SpecialMethodTable add(interpreter, type);
   add("__len__", "self", [](Interpreter &i, Bound &a) { return i.length(a[0]); });
   add("__contains__", "self, item",
       [](Interpreter &i, Bound &a) { return Value(i.contains(a[0], a[1])); });
@@ -128,7 +128,7 @@ Value dictItem(Interpreter &interpreter, Bound &a) {
 }
 
 void addNumberMethods(Interpreter &interpreter, const std::string &type) {
-  MethodTable add(interpreter, type);
+  SpecialMethodTable add(interpreter, type);
   add("__neg__", "self", [](Interpreter &i, Bound &a) { return i.unary(UnaryOp::Minus, a[0]); });
   add("__pos__", "self", [](Interpreter &i, Bound &a) { return i.unary(UnaryOp::Plus, a[0]); });
   add("__bool__", "self", [](Interpreter &i, Bound &a) { return Value(i.truth(a[0])); });
@@ -149,7 +149,7 @@ void addNumberMethods(Interpreter &interpreter, const std::string &type) {
 
 /// `list.__init__(self, elements)`: what was held before is replaced.
 void addInitialisers(Interpreter &interpreter) {
-  MethodTable list(interpreter, "list"), set(interpreter, "set");
+  SpecialMethodTable list(interpreter, "list"), set(interpreter, "set");
   list("__init__", "self, iterable=()", [](Interpreter &i, Bound &a) {
     List elements = i.iterate(a[1]);
     a[0].list() = std::move(elements);

@@ -13,12 +13,12 @@ bool isSymbolicNumber(const Value &value) { return value.isSymInt() || value.as<
 SymQuotient::SymQuotient(const symbolic::Expr &n, const symbolic::Expr &d)
     : SymFloat(BinaryOp::Div, Value::integer(n), Value::integer(d)), numerator(n), denominator(d) {}
 
-static constexpr std::string_view symbols[] = {"+",  "-",  "*", "@", "/", "%", "**",
-                                               "<<", ">>", "|", "^", "&", "//"};
+static constexpr std::string_view operatorSymbols[] = {"+",  "-",  "*", "@", "/", "%", "**",
+                                                       "<<", ">>", "|", "^", "&", "//"};
 
 std::string SymFloat::repr() const {
   if (auto *op = std::get_if<BinaryOp>(&operation))
-    return "(" + host::repr(operands[0]) + ") " + std::string(symbols[size_t(*op)]) + " (" +
+    return "(" + host::repr(operands[0]) + ") " + std::string(operatorSymbols[size_t(*op)]) + " (" +
            host::repr(operands[1]) + ")";
   if (auto *function = std::get_if<std::string>(&operation))
     return *function + "(" + host::repr(operands[0]) + ")";

@@ -14,7 +14,7 @@ const char *const versionSource =
 #include "host/modules/version.py.inc"
     ;
 
-void fillVersion(Interpreter &interpreter, Module &m) {
+void fillPackagingVersion(Interpreter &interpreter, Module &m) {
   auto source = interpreter.importSource(
       "packaging_version", std::make_shared<SourceFile>("<packaging.version>", versionSource));
   for (const char *name : {"Version", "parse"})
@@ -109,7 +109,7 @@ void fillMetadata(Interpreter &interpreter, Module &m) {
 } // namespace
 
 void addVersionModules(NativeModules &modules) {
-  modules.add("packaging.version", fillVersion);
+  modules.add("packaging.version", fillPackagingVersion);
   modules.add("importlib", fillImportlib);
   modules.add("importlib.util", fillImportlibUtil);
   modules.add("importlib.metadata", fillMetadata);

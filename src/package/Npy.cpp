@@ -13,7 +13,7 @@
 namespace pellucid::package {
 
 namespace {
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npyMagic = "\x93NUMPY";
 
 /// numpy's letter and size, "f4"; empty for a type that numpy lacks.
 std::string_view kindOf(DataType type) {
@@ -153,8 +153,8 @@ uint32_t little(std::span<const uint8_t> bytes, uint64_t at, int count) {
 
 Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
   std::string_view start(reinterpret_cast<const char *>(file.data()),
-                         std::min<size_t>(file.size(), magic.size()));
-  if (start != magic || file.size() < 12)
+                         std::min<size_t>(file.size(), npyMagic.size()));
+  if (start != npyMagic || file.size() < 12)
     return Status::error("not a .npy file");
   uint8_t major = file[6];
   if (major < 1 || major > 3)
@@ -193,7 +193,7 @@ std::vector<uint8_t> npyHeader(DataType dtype, const std::vector<int64_t> &shape
   text += shape.size() == 1 ? ",), }" : "), }";
   text.resize((text.size() + 1 + 10 + 63) / 64 * 64 - 10, ' ');
   text.back() = '\n';
-  std::vector<uint8_t> header(magic.begin(), magic.end());
+  std::vector<uint8_t> header(npyMagic.begin(), npyMagic.end());
   header.insert(header.end(),
                 {1, 0, static_cast<uint8_t>(text.size()), static_cast<uint8_t>(text.size() >> 8)});
   header.insert(header.end(), text.begin(), text.end());

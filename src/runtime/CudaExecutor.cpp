@@ -180,7 +180,7 @@ CudaExecutor::~CudaExecutor() {
 
 /// Frees an output in the legacy default stream's order. Work on a stream of the caller's own may
 /// still read it, so then everything is waited for first (`state` is not null).
-static void releaseOutput(void *state, void *data, size_t, DLDevice device) {
+static void releaseDeviceOutput(void *state, void *data, size_t, DLDevice device) {
   std::string why;
   const cuda::Driver *driver = cuda::Driver::get(why);
   cuda::Context context = nullptr;
@@ -214,7 +214,7 @@ Result CudaExecutor::allocateOutput(size_t bytes, OutputMemory &memory) {
   });
   memory.data = dataAt(address);
   memory.state = stream;
-  memory.release = releaseOutput;
+  memory.release = releaseDeviceOutput;
   return result;
 }
 

@@ -21,7 +21,7 @@ thread_local Working *innermost = nullptr;
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 constexpr size_t faultCount = std::size(faults);
-constexpr size_t stackBytes = 64 * 1024;
+constexpr size_t signalStackBytes = 64 * 1024;
 
 const char *program = "";
 std::atomic<AfterCrash> afterCrash{AfterCrash::Raise};
@@ -134,12 +134,12 @@ static void *giveStack() {
   if (::sigaltstack(nullptr, &known) == 0 && !(known.ss_flags & SS_DISABLE))
     return nullptr;
   void *memory =
-      ::mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, signalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
   stack_t stack{};
   stack.ss_sp = memory;
-  stack.ss_size = stackBytes;
+  stack.ss_size = signalStackBytes;
   ::sigaltstack(&stack, nullptr);
   return memory;
 }
@@ -212,7 +212,7 @@ CrashScope::~CrashScope() {
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   ::sigaltstack(&none, nullptr);
-  ::munmap(borrowed.stack, stackBytes);
+  ::munmap(borrowed.stack, signalStackBytes);
 }
 #endif
 

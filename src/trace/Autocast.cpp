@@ -16,11 +16,11 @@ using Bound = std::vector<h::Value>;
 
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
+using CastNames = std::set<std::string, std::less<>>;
 
-Names namesIn(const char *text) {
+CastNames namesIn(const char *text) {
   std::istringstream words(text);
-  Names out;
+  CastNames out;
   for (std::string word; words >> word;)
     out.insert(word);
   return out;
@@ -29,7 +29,7 @@ Names namesIn(const char *text) {
 /// What becomes of an operator's floats: `lower` computes in autocast's type, `single` in float32,
 /// `widest` in the widest type that it is given, `result` gives float32 of what is narrower.
 struct Lists {
-  Names lower, single, widest, result;
+  CastNames lower, single, widest, result;
 };
 
 const Lists &listsOf(const std::string &device) {

@@ -61,7 +61,7 @@ public:
   std::map<std::string, Derivative, std::less<>> byTarget;
 };
 
-const DerivativeTable &tableOf(h::Interpreter &interpreter) {
+const DerivativeTable &derivativesOf(h::Interpreter &interpreter) {
   auto module = interpreter.nativeModule("torch._pellucid_derivatives");
   return *module->globals->at("_table").as<DerivativeTable>();
 }
@@ -69,14 +69,14 @@ const DerivativeTable &tableOf(h::Interpreter &interpreter) {
 } // namespace
 
 const Derivative *derivativeOf(h::Interpreter &interpreter, const std::string &target) {
-  const DerivativeTable &table = tableOf(interpreter);
+  const DerivativeTable &table = derivativesOf(interpreter);
   auto entry = table.byTarget.find(target);
   return entry == table.byTarget.end() ? nullptr : &entry->second;
 }
 
 std::vector<std::string> derivativeTargets(h::Interpreter &interpreter, bool formulas) {
   std::vector<std::string> targets;
-  for (const auto &[target, derivative] : tableOf(interpreter).byTarget)
+  for (const auto &[target, derivative] : derivativesOf(interpreter).byTarget)
     if (derivative.formulas.empty() != formulas)
       targets.push_back(target);
   return targets;

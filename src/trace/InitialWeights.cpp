@@ -15,7 +15,7 @@ namespace {
 
 /// As a cast has it (passes/graph/PointwiseGroup.cpp): what 32 and 64 bits do not hold is their
 /// smallest number, and 0 in fewer.
-static int64_t truncated(double value, DataType type) {
+static int64_t truncatedInitializer(double value, DataType type) {
   bool narrow = byteSize(type) < 4, wide = byteSize(type) == 8;
   if (std::abs(value) < (wide ? 0x1p63 : 0x1p31))
     return static_cast<int64_t>(value);
@@ -38,14 +38,14 @@ void storeElement(std::byte *at, DataType type, double value) {
     return put(static_cast<uint16_t>((uint64_t(bits) + 0x7fff + ((bits >> 16) & 1)) >> 16));
   }
   case DataType::Int64:
-    return put(truncated(value, type));
+    return put(truncatedInitializer(value, type));
   case DataType::Int32:
-    return put(static_cast<int32_t>(truncated(value, type)));
+    return put(static_cast<int32_t>(truncatedInitializer(value, type)));
   case DataType::Int16:
-    return put(static_cast<int16_t>(truncated(value, type)));
+    return put(static_cast<int16_t>(truncatedInitializer(value, type)));
   case DataType::Int8:
   case DataType::UInt8:
-    return put(static_cast<uint8_t>(truncated(value, type)));
+    return put(static_cast<uint8_t>(truncatedInitializer(value, type)));
   case DataType::Bool: // NaN is no zero
     return put(static_cast<uint8_t>(value != 0));
   default:

@@ -14,8 +14,8 @@ using namespace graph;
 
 namespace {
 
-constexpr size_t mostNodes = 100;
-constexpr int64_t mostElements = 4096;
+constexpr size_t mostSegmentNodes = 100;
+constexpr int64_t mostSegmentElements = 4096;
 
 const std::set<std::string_view> moving = {"alias",         "as_strided", "as_strided_scatter",
                                            "cat",           "clone",      "contiguous",
@@ -102,7 +102,7 @@ bool isExact(const Node &node) {
 } // namespace
 
 bool isInterpretable(const Program &program) {
-  if (program.main.size() > mostNodes)
+  if (program.main.size() > mostSegmentNodes)
     return false;
   int64_t elements = 0;
   for (const Node &node : program.main) {
@@ -115,12 +115,12 @@ bool isInterpretable(const Program &program) {
         return false;
       auto count = node.result(i)->type().numel().constant();
       auto storage = node.result(i)->type().storageElements(program.symbols).constant();
-      if (!count || !storage || *count > mostElements || *storage > mostElements)
+      if (!count || !storage || *count > mostSegmentElements || *storage > mostSegmentElements)
         return false;
       elements += std::max(*count, *storage);
     }
   }
-  return elements <= 4 * mostElements;
+  return elements <= 4 * mostSegmentElements;
 }
 
 std::vector<std::shared_ptr<const std::byte>>

@@ -60,13 +60,13 @@ h::CallArgs inOnePlace(h::CallArgs args) {
 }
 
 /// full(size, x), full_like(self, x), new_full(self, size, x): the one number in every place.
-std::optional<h::Value> filledWith(Tracer &tracer, h::Interpreter &interpreter,
+std::optional<h::Value> filledFull(Tracer &tracer, h::Interpreter &interpreter,
                                    const std::string &name, const h::CallArgs &args) {
   bool like = name == "full_like", fresh = name == "new_full", one = name == "scalar_tensor";
   if (name != "full" && !like && !fresh && !one)
     return std::nullopt;
   if (one)
-    return filledWith(tracer, interpreter, "full", inOnePlace(args));
+    return filledFull(tracer, interpreter, "full", inOnePlace(args));
   static const h::Signature shaped("size, fill_value, *, dtype=None, **options"),
       ofSelf("self, fill_value, *, dtype=None, **options"),
       both("self, size, fill_value, *, dtype=None, **options");
@@ -147,7 +147,7 @@ static bool takesTensors(const Tracer &tracer, const std::string &name, const h:
 h::Value callWithFloatOfSizes(Tracer &tracer, h::Interpreter &interpreter, const std::string &given,
                               h::CallArgs args) {
   const std::string name = takesTensors(tracer, given, args) ? given : packetOf(given);
-  if (auto filled = filledWith(tracer, interpreter, name, args))
+  if (auto filled = filledFull(tracer, interpreter, name, args))
     return *filled;
   std::optional<DataType> type;
   auto note = [&](const h::Value &value) {

@@ -176,8 +176,8 @@ static void refuseHostTensors(h::Interpreter &interpreter, const h::CallArgs &ar
 }
 
 /// A kernel runs where its tensors are.
-static void computeBesideOperands(Tracer &tracer, h::Interpreter &interpreter,
-                                  const h::CallArgs &args) {
+static void launchBesideTensors(Tracer &tracer, h::Interpreter &interpreter,
+                                const h::CallArgs &args) {
   std::vector<h::Value> tensors;
   auto add = [&](const h::Value &value) {
     if (value.as<TensorObject>())
@@ -244,7 +244,7 @@ h::Value TraceHooks::launch(h::Interpreter &interpreter, const h::Value &kernel,
   if (isEager(*tracer)) {
     addressesAsNumbers(args);
     if (tracer->devices && tracer->devices->areUsed)
-      computeBesideOperands(*tracer, interpreter, args);
+      launchBesideTensors(*tracer, interpreter, args);
     tracer->recorder->beforeOperator(args.location);
     numbersAsOperands(*tracer, kernel, args);
   }

@@ -43,7 +43,7 @@ h::Value helper(h::Interpreter &interpreter, const char *name) {
   return *interpreter.nativeModule("torch._pellucid_training")->globals->find(name);
 }
 
-bool isNumber(const h::Value &value) { return value.isInt() || value.isFloat(); }
+bool isStateNumber(const h::Value &value) { return value.isInt() || value.isFloat(); }
 
 double realOf(const h::Value &value) {
   PlainNumbers numbers;
@@ -152,7 +152,7 @@ Numbers numbersOfObjects(const std::vector<h::Value> &roots) {
   for (const h::Value &root : roots)
     forEachInstance(root, "", seen, [&](const std::string &path, const auto &instance) {
       for (const auto &[key, value] : instance->attributes.items())
-        if (isNumber(value) || value.isBool() || value.isStr())
+        if (isStateNumber(value) || value.isBool() || value.isStr())
           out[(path.empty() ? "" : path + ".") + key] = value;
     });
   return out;
@@ -170,7 +170,7 @@ Numbers numbersOfObjects(const std::vector<h::Value> &roots) {
 /// A number before the first step, of what it was first, after one step and after two.
 h::Value numberBefore(h::Interpreter &interpreter, const std::string &what, const h::Value &first,
                       const h::Value &one, const h::Value &two) {
-  double v0 = isNumber(first) ? realOf(first) : NAN, v1 = realOf(one), v2 = realOf(two);
+  double v0 = isStateNumber(first) ? realOf(first) : NAN, v1 = realOf(one), v2 = realOf(two);
   if (v1 - v0 == v2 - v1 || std::abs(v1 * v1 - v0 * v2) <= 1e-12 * std::abs(v1 * v1))
     return first;
   // It is made in the first step as what that step leaves: a count that begins with 1.
@@ -316,7 +316,7 @@ private:
                                  "; what an optimiser keeps begins with torch.zeros_like(p), "
                                  "torch.full(…) or a copy of its parameter, and is written with "
                                  "copy_() or bound anew from then on");
-      } else if (isNumber(before[3]) && isNumber(after[3])) {
+      } else if (isStateNumber(before[3]) && isStateNumber(after[3])) {
         entry.kind = TrainingPlan::Entry::Kind::Number;
         entry.value = numberBefore(interpreter, what, before[2], before[3], after[3]);
         if (h::equal(before[3], after[3]) && h::equal(entry.value, after[3]))
@@ -332,7 +332,7 @@ private:
   }
 
   static bool isPlain(const h::Value &value) {
-    return isNumber(value) || value.isNone() || value.isStr() || value.isBool();
+    return isStateNumber(value) || value.isNone() || value.isStr() || value.isBool();
   }
 
   void addGroups(const Numbers &before, const Numbers &one, const Numbers &two) {
@@ -350,7 +350,7 @@ private:
         continue;
       std::string what = optimizers[entry.optimizer].path + ".param_groups." +
                          std::to_string(entry.group) + "." + entry.key;
-      if (!isNumber(value) || !isNumber(middle->second))
+      if (!isStateNumber(value) || !isStateNumber(middle->second))
         refuseChange(interpreter, what, isNew ? h::Value() : old->second, value);
       entry.kind = TrainingPlan::Entry::Kind::Number;
       entry.value = numberBefore(interpreter, what, isNew ? middle->second : old->second,
@@ -448,7 +448,7 @@ h::Value OptimizerState::tensorOf(const Kept &kept, const h::Value &now) {
   auto *item = now.as<ItemNumber>();
   if (item && item->isWhole() && type.dtype == DataType::Int64)
     return item->operands[0];
-  if (kept.isNumber && (isNumber(now) || now.as<h::SymFloat>()))
+  if (kept.isNumber && (isStateNumber(now) || now.as<h::SymFloat>()))
     return callAten(tracer, interpreter, "full",
                     argsOf({h::Value::list({}), now}, {{"dtype", dtypeValue(type.dtype)}}));
   auto *tensor = now.as<TensorObject>();

@@ -24,6 +24,11 @@ struct GlobalMemory : mlir::SideEffects::Resource::Base<GlobalMemory> {
   llvm::StringRef getName() final { return "<GlobalMemory>"; }
 };
 
+/// A tile's type, of a value that is known to be one.
+inline mlir::RankedTensorType tileTypeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+
 } // namespace pellucid::tt
 
 #define GET_OP_CLASSES

@@ -8,12 +8,10 @@ using namespace mlir;
 
 namespace pellucid::tt {
 
-static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 //===--- dot ----------------------------------------------------------------------------------===//
 
 LogicalResult DotOp::verify() {
-  RankedTensorType a = tileOf(getA()), b = tileOf(getB()), c = tileOf(getC());
+  RankedTensorType a = tileTypeOf(getA()), b = tileTypeOf(getB()), c = tileTypeOf(getC());
   int64_t rank = a.getRank();
   // dot_c1
   if ((rank != 2 && rank != 3) || b.getRank() != rank || c.getRank() != rank)
@@ -46,7 +44,7 @@ static int64_t packing(ScaleDotElemType type, bool packedAlongK) {
 }
 
 LogicalResult DotScaledOp::verify() {
-  RankedTensorType a = tileOf(getA()), b = tileOf(getB()), c = tileOf(getC());
+  RankedTensorType a = tileTypeOf(getA()), b = tileTypeOf(getB()), c = tileTypeOf(getC());
   int64_t rank = a.getRank();
   // dot_scaled_c1
   if ((rank != 2 && rank != 3) || b.getRank() != rank || c.getRank() != rank)
@@ -76,7 +74,7 @@ static Type reducedType(RankedTensorType tile, int axis) {
 void ReduceOp::build(OpBuilder &builder, OperationState &state, ValueRange srcs, int axis) {
   SmallVector<Type> results;
   for (Value src : srcs)
-    results.push_back(reducedType(tileOf(src), axis));
+    results.push_back(reducedType(tileTypeOf(src), axis));
   build(builder, state, results, srcs, axis);
 }
 
@@ -91,10 +89,10 @@ template <typename FoldOp> static LogicalResult verifyFoldOperands(FoldOp op) {
   // reduce_c1, scan_c1
   if (op.getSrcs().empty())
     return op.emitOpError() << "expects at least one tile";
-  RankedTensorType first = tileOf(op.getSrcs()[0]);
+  RankedTensorType first = tileTypeOf(op.getSrcs()[0]);
   for (Value src : op.getSrcs()) {
     // reduce_c2, scan_c2
-    if (tileOf(src).getShape() != first.getShape())
+    if (tileTypeOf(src).getShape() != first.getShape())
       return op.emitOpError() << "expects tiles of equal shapes, got " << first << " and "
                               << src.getType();
   }
@@ -119,7 +117,7 @@ template <typename FoldOp> static LogicalResult verifyCombiner(FoldOp op) {
     return op.emitOpError() << "expects " << 2 * count << " arguments of its region, got "
                             << body.getNumArguments();
   for (size_t i = 0; i < 2 * count; ++i) {
-    Type element = tileOf(op.getSrcs()[i % count]).getElementType();
+    Type element = tileTypeOf(op.getSrcs()[i % count]).getElementType();
     if (body.getArgument(i).getType() != element)
       return op.emitOpError() << "expects argument " << i << " of its region to be " << element
                               << ", got " << body.getArgument(i).getType();
@@ -130,7 +128,7 @@ template <typename FoldOp> static LogicalResult verifyCombiner(FoldOp op) {
     return op.emitOpError() << "expects its region to return " << count << " values, got "
                             << last->getNumOperands();
   for (size_t i = 0; i < count; ++i) {
-    Type element = tileOf(op.getSrcs()[i]).getElementType();
+    Type element = tileTypeOf(op.getSrcs()[i]).getElementType();
     if (last->getOperand(i).getType() != element)
       return op.emitOpError() << "expects its region to return " << element << ", got "
                               << last->getOperand(i).getType();
@@ -142,12 +140,12 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyFoldOperands(*this)))
     return failure();
   for (auto [src, result] : llvm::zip_equal(getSrcs(), getResults())) {
-    Type expected = reducedType(tileOf(src), getAxis());
+    Type expected = reducedType(tileTypeOf(src), getAxis());
     // reduce_c5
     if (getElementTypeOrSelf(result.getType()) != getElementTypeOrSelf(expected) ||
         isa<RankedTensorType>(result.getType()) != isa<RankedTensorType>(expected) ||
         (isa<RankedTensorType>(expected) &&
-         tileOf(result).getShape() != cast<RankedTensorType>(expected).getShape()))
+         tileTypeOf(result).getShape() != cast<RankedTensorType>(expected).getShape()))
       return emitOpError() << "expects result type " << expected << ", got " << result.getType();
   }
   return success();
@@ -175,7 +173,7 @@ LogicalResult MapElementwiseOp::verify() {
   // map_elementwise_c1
   if (getSrcs().empty())
     return emitOpError() << "expects at least one tile";
-  auto shape = tileOf(getSrcs()[0]).getShape();
+  auto shape = tileTypeOf(getSrcs()[0]).getShape();
   for (Type type : llvm::concat<const Type>(getOperandTypes(), getResultTypes())) {
     // map_elementwise_c2
     if (cast<RankedTensorType>(type).getShape() != shape)
@@ -184,9 +182,9 @@ LogicalResult MapElementwiseOp::verify() {
   }
   int64_t pack = getPackAttr().getInt();
   // map_elementwise_c3
-  if (pack <= 0 || tileOf(getSrcs()[0]).getNumElements() % pack != 0)
-    return emitOpError() << "expects a pack that divides " << tileOf(getSrcs()[0]).getNumElements()
-                         << ", got " << pack;
+  if (pack <= 0 || tileTypeOf(getSrcs()[0]).getNumElements() % pack != 0)
+    return emitOpError() << "expects a pack that divides "
+                         << tileTypeOf(getSrcs()[0]).getNumElements() << ", got " << pack;
   return success();
 }
 

@@ -9,8 +9,6 @@ using namespace mlir;
 
 namespace pellucid::tt {
 
-static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The constant `value`, which holds one value only, in another shape.
 static Attribute resizedSplat(Attribute value, Type type) {
   auto splat = dyn_cast_if_present<SplatElementsAttr>(value);
@@ -90,23 +88,23 @@ LogicalResult UnsplatOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 
 LogicalResult UnsplatOp::verify() {
   // unsplat_c1
-  if (tileOf(getSrc()).getNumElements() != 1)
+  if (tileTypeOf(getSrc()).getNumElements() != 1)
     return emitOpError() << "expects a tile of 1 element, got "
-                         << tileOf(getSrc()).getNumElements();
+                         << tileTypeOf(getSrc()).getNumElements();
   return success();
 }
 
 //===--- expand_dims --------------------------------------------------------------------------===//
 
 void ExpandDimsOp::build(OpBuilder &builder, OperationState &state, Value src, int axis) {
-  RankedTensorType from = tileOf(src);
+  RankedTensorType from = tileTypeOf(src);
   SmallVector<int64_t> shape(from.getShape());
   shape.insert(shape.begin() + axis, 1);
   build(builder, state, RankedTensorType::get(shape, from.getElementType()), src, axis);
 }
 
 LogicalResult ExpandDimsOp::verify() {
-  RankedTensorType from = tileOf(getSrc()), to = tileOf(getResult());
+  RankedTensorType from = tileTypeOf(getSrc()), to = tileTypeOf(getResult());
   int64_t axis = getAxisAttr().getInt();
   // expand_dims_c1
   if (axis < 0 || axis > from.getRank())
@@ -132,13 +130,13 @@ LogicalResult ExpandDimsOp::canonicalize(ExpandDimsOp op, PatternRewriter &rewri
 
 void ReshapeOp::build(OpBuilder &builder, OperationState &state, ArrayRef<int64_t> shape, Value src,
                       bool allowReorder) {
-  build(builder, state, RankedTensorType::get(shape, tileOf(src).getElementType()), src,
+  build(builder, state, RankedTensorType::get(shape, tileTypeOf(src).getElementType()), src,
         allowReorder,
         /*efficient_layout=*/false);
 }
 
 LogicalResult ReshapeOp::verify() {
-  RankedTensorType from = tileOf(getSrc()), to = tileOf(getResult());
+  RankedTensorType from = tileTypeOf(getSrc()), to = tileTypeOf(getResult());
   // reshape_c1
   if (from.getNumElements() != to.getNumElements())
     return emitOpError() << "expects as many elements on both sides, got " << from.getNumElements()
@@ -171,7 +169,7 @@ LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
 //===--- broadcast ----------------------------------------------------------------------------===//
 
 LogicalResult BroadcastOp::verify() {
-  RankedTensorType from = tileOf(getSrc()), to = tileOf(getResult());
+  RankedTensorType from = tileTypeOf(getSrc()), to = tileTypeOf(getResult());
   // broadcast_c1
   if (from.getRank() != to.getRank())
     return emitOpError() << "expects equal ranks, got " << from.getRank() << " and "
@@ -205,7 +203,7 @@ LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewrite
 //===--- trans --------------------------------------------------------------------------------===//
 
 void TransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayRef<int32_t> order) {
-  RankedTensorType from = tileOf(src);
+  RankedTensorType from = tileTypeOf(src);
   SmallVector<int64_t> shape;
   for (int32_t dim : order)
     shape.push_back(from.getDimSize(dim));
@@ -213,7 +211,7 @@ void TransOp::build(OpBuilder &builder, OperationState &state, Value src, ArrayR
 }
 
 LogicalResult TransOp::verify() {
-  RankedTensorType from = tileOf(getSrc()), to = tileOf(getResult());
+  RankedTensorType from = tileTypeOf(getSrc()), to = tileTypeOf(getResult());
   SmallVector<int32_t> sorted(getOrder());
   llvm::sort(sorted);
   bool permutation = static_cast<int64_t>(sorted.size()) == from.getRank();
@@ -242,11 +240,11 @@ OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
 //===--- cat, join, split ---------------------------------------------------------------------===//
 
 LogicalResult CatOp::verify() {
-  int64_t expected = 2 * tileOf(getLhs()).getNumElements();
+  int64_t expected = 2 * tileTypeOf(getLhs()).getNumElements();
   // cat_c1
-  if (tileOf(getResult()).getNumElements() != expected)
+  if (tileTypeOf(getResult()).getNumElements() != expected)
     return emitOpError() << "expects a result of " << expected << " elements, got "
-                         << tileOf(getResult()).getNumElements();
+                         << tileTypeOf(getResult()).getNumElements();
   return success();
 }
 
@@ -257,26 +255,26 @@ static RankedTensorType joinedType(RankedTensorType type) {
 }
 
 void JoinOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs) {
-  build(builder, state, joinedType(tileOf(lhs)), lhs, rhs);
+  build(builder, state, joinedType(tileTypeOf(lhs)), lhs, rhs);
 }
 
 LogicalResult JoinOp::verify() {
-  RankedTensorType expected = joinedType(tileOf(getLhs()));
+  RankedTensorType expected = joinedType(tileTypeOf(getLhs()));
   // join_c1
-  if (tileOf(getResult()).getShape() != expected.getShape() ||
-      tileOf(getResult()).getElementType() != expected.getElementType())
+  if (tileTypeOf(getResult()).getShape() != expected.getShape() ||
+      tileTypeOf(getResult()).getElementType() != expected.getElementType())
     return emitOpError() << "expects result type " << expected << ", got " << getType();
   return success();
 }
 
 void SplitOp::build(OpBuilder &builder, OperationState &state, Value src) {
-  RankedTensorType from = tileOf(src);
+  RankedTensorType from = tileTypeOf(src);
   auto half = RankedTensorType::get(from.getShape().drop_back(), from.getElementType());
   build(builder, state, half, half, src);
 }
 
 LogicalResult SplitOp::verify() {
-  RankedTensorType from = tileOf(getSrc()), half = tileOf(getOutLHS());
+  RankedTensorType from = tileTypeOf(getSrc()), half = tileTypeOf(getOutLHS());
   // split_c1
   if (from.getRank() < 1 || from.getShape().back() != 2)
     return emitOpError() << "expects a last dim of size 2, got " << from;
@@ -294,13 +292,14 @@ LogicalResult SplitOp::verify() {
 
 void GatherOp::build(OpBuilder &builder, OperationState &state, Value src, Value indices,
                      int axis) {
-  auto type = RankedTensorType::get(tileOf(indices).getShape(), tileOf(src).getElementType());
+  auto type =
+      RankedTensorType::get(tileTypeOf(indices).getShape(), tileTypeOf(src).getElementType());
   build(builder, state, type, src, indices, axis, /*efficient_layout=*/false);
 }
 
 LogicalResult GatherOp::verify() {
-  RankedTensorType src = tileOf(getSrc()), indices = tileOf(getIndices()),
-                   result = tileOf(getResult());
+  RankedTensorType src = tileTypeOf(getSrc()), indices = tileTypeOf(getIndices()),
+                   result = tileTypeOf(getResult());
   // gather_c1
   if (result.getShape() != indices.getShape() || result.getElementType() != src.getElementType())
     return emitOpError()
@@ -325,7 +324,7 @@ LogicalResult GatherOp::verify() {
 
 LogicalResult HistogramOp::verify() {
   // histogram_c1
-  if (tileOf(getResult()).getRank() != 1)
+  if (tileTypeOf(getResult()).getRank() != 1)
     return emitOpError() << "expects a result of rank 1, got " << getType();
   // histogram_c2
   if (getMask() && getMask().getType() != maskTypeFor(getSrc().getType()))
@@ -335,15 +334,15 @@ LogicalResult HistogramOp::verify() {
 }
 
 LogicalResult DistributeOp::verify() {
-  RankedTensorType src = tileOf(getSrc()), digits = tileOf(getDigits()),
-                   counts = tileOf(getCounts());
+  RankedTensorType src = tileTypeOf(getSrc()), digits = tileTypeOf(getDigits()),
+                   counts = tileTypeOf(getCounts());
   // distribute_c1
   if (src.getRank() != 1 || digits.getShape() != src.getShape())
     return emitOpError() << "expects a digit for each element of a tile of one dim, got "
                          << getDigits().getType() << " for " << src;
   // distribute_c2
-  if (tileOf(getResult()).getShape() != src.getShape() ||
-      tileOf(getResult()).getElementType() != src.getElementType())
+  if (tileTypeOf(getResult()).getShape() != src.getShape() ||
+      tileTypeOf(getResult()).getElementType() != src.getElementType())
     return emitOpError() << "expects a result of type " << src << ", got " << getResult().getType();
   // distribute_c3
   if (counts.getRank() != 1 || !counts.getElementType().isInteger(32) ||
@@ -363,7 +362,7 @@ LogicalResult MakeRangeOp::verify() {
   if (size <= 0)
     return emitOpError() << "expects start below end, got " << getFirst() << " and " << getLimit();
   // make_range_c2
-  if (tileOf(getResult()).getRank() != 1 || tileOf(getResult()).getDimSize(0) != size)
+  if (tileTypeOf(getResult()).getRank() != 1 || tileTypeOf(getResult()).getDimSize(0) != size)
     return emitOpError() << "expects a result of " << size << " elements, got " << getType();
   // make_range_c3
   if (!llvm::isPowerOf2_64(size))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ArrayFile.h"
 
+#include "CommandLine.h"
+
 #include "package/MappedFile.h"
 #include "package/Npy.h"
 #include "support/Diagnostics.h"
@@ -15,10 +17,6 @@
 namespace pellucid::cli {
 
 namespace {
-
-[[noreturn]] void fail(const std::string &path, const std::string &message) {
-  throw DiagnosticError(SourceLocation(path), message);
-}
 
 std::vector<int64_t> rowMajor(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);

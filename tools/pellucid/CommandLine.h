@@ -21,6 +21,11 @@ namespace pellucid::cli {
 
 enum ExitCode { Ok = 0, Refused = 1, InternalError = 2 };
 
+/// Refuses what was typed, or a file that it names: `where`.
+[[noreturn]] inline void fail(const std::string &where, const std::string &message) {
+  throw DiagnosticError(SourceLocation(where), message);
+}
+
 /// The words after the verb.
 struct Words {
   int count;

@@ -12,7 +12,7 @@ namespace pellucid::cli {
 
 using namespace runtime;
 
-[[noreturn]] static void fail(const std::string &message) {
+[[noreturn]] static void failOnDevice(const std::string &message) {
   throw DiagnosticError(SourceLocation("--target cuda"), message);
 }
 
@@ -50,10 +50,10 @@ DeviceMemory::DeviceMemory() {
   std::string why;
   driver = cuda::Driver::get(why);
   if (!driver)
-    fail(why);
+    failOnDevice(why);
   cuda::Context context = nullptr;
   if (Result result = cuda::openDevice(*driver, 0, context, computeCapability); !result.ok())
-    fail(result.message());
+    failOnDevice(result.message());
   check(driver->ctxSetCurrent(context), "use the device");
 }
 
@@ -64,7 +64,7 @@ DeviceMemory::~DeviceMemory() {
 
 void DeviceMemory::check(int code, const char *what) const {
   if (Result result = driver->check(code, what); !result.ok())
-    fail(result.message());
+    failOnDevice(result.message());
 }
 
 void DeviceMemory::upload(const std::vector<Array> &arrays, std::vector<DLTensor> &tensors) {

@@ -13,7 +13,7 @@ namespace {
 const char *const programStages[] = {"program", "decomposed",   "fused",       "lowered",
                                      "buffers", "lowered.cuda", "buffers.cuda"};
 
-std::string joined(const std::vector<std::string> &names) {
+std::string joinedOrNone(const std::vector<std::string> &names) {
   std::string list;
   for (const std::string &name : names)
     list += (list.empty() ? "" : ", ") + name;
@@ -83,7 +83,7 @@ const package::Executable &executableFor(const package::Kernel &kernel, const st
     known.push_back(name);
   }
   throw DiagnosticError(SourceLocation("--target " + target),
-                        "kernel '" + kernel.name + "' was compiled for " + joined(known));
+                        "kernel '" + kernel.name + "' was compiled for " + joinedOrNone(known));
 }
 
 std::string kernelText(const IrSource &source, const package::Kernel &kernel,
@@ -114,7 +114,7 @@ std::string irStages() {
   std::string list;
   for (const char *stage : programStages)
     list += std::string(stage) + ", ";
-  return list + "or KERNEL:STAGE with " + joined(driver::kernelStages());
+  return list + "or KERNEL:STAGE with " + joinedOrNone(driver::kernelStages());
 }
 
 std::string irText(const IrSource &source, const std::string &wanted, const std::string &target) {
@@ -131,10 +131,11 @@ std::string irText(const IrSource &source, const std::string &wanted, const std:
     kernels.push_back(kernel.name);
   const package::Kernel *kernel = kernelNamed(source.manifest, name);
   if (!kernel)
-    refuseStage(wanted, "expected " + irStages() + "; the kernels are " + joined(kernels));
+    refuseStage(wanted, "expected " + irStages() + "; the kernels are " + joinedOrNone(kernels));
   const std::vector<std::string> &stages = driver::kernelStages();
   if (std::find(stages.begin(), stages.end(), stage) == stages.end())
-    refuseStage(wanted, "a kernel has the stages " + joined(stages) + ", not '" + stage + "'");
+    refuseStage(wanted,
+                "a kernel has the stages " + joinedOrNone(stages) + ", not '" + stage + "'");
   return kernelText(source, *kernel, stage, wanted, target);
 }
 

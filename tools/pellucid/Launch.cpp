@@ -39,10 +39,6 @@ struct Output {
   std::optional<size_t> member;
 };
 
-[[noreturn]] void fail(const std::string &where, const std::string &message) {
-  throw DiagnosticError(SourceLocation(where), message);
-}
-
 /// A message of the run time that begins with `FILE:LINE:COLUMN: ` is one at that place.
 [[noreturn]] void failWhereSaid(const std::string &target, const std::string &message) {
   static const std::regex placed("([^\n]+?):(\\d+):(\\d+): ([^]*)");

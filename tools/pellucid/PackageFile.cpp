@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "PackageFile.h"
 
+#include "CommandLine.h"
+
 #include "DeviceMemory.h"
 #include "runtime/DlpackTypes.h"
 #include "support/Diagnostics.h"
@@ -12,10 +14,6 @@
 namespace pellucid::cli {
 
 namespace {
-
-[[noreturn]] void fail(const std::string &where, const std::string &message) {
-  throw DiagnosticError(SourceLocation(where), message);
-}
 
 pellucid_load_options optionsFor(const char *target) {
   pellucid_load_options options{};

@@ -18,7 +18,7 @@ namespace pellucid::cli {
 
 namespace {
 
-[[noreturn]] void fail(const graph::KernelDef &kernel, const std::string &message) {
+[[noreturn]] void failOfKernel(const graph::KernelDef &kernel, const std::string &message) {
   throw DiagnosticError(SourceLocation("kernel '" + kernel.name + "'"), message);
 }
 
@@ -38,7 +38,7 @@ reference::HostArgument tensorArgument(const graph::KernelDef &kernel, const std
   auto operand = std::find_if(memory.begin(), memory.end(),
                               [&](const ReferenceOperand &o) { return o.name == parameter; });
   if (operand == memory.end())
-    fail(kernel, "no tensor was given for '" + parameter + "'");
+    failOfKernel(kernel, "no tensor was given for '" + parameter + "'");
   if (operand->members.empty())
     return hostTensor(parameter, *operand->array);
   reference::HostPointerTable table{parameter, {}};
@@ -58,7 +58,7 @@ reference::HostArgument scalarArgument(const graph::KernelDef &kernel, const std
     if (auto real = operand.value.number())
       return *real;
   }
-  fail(kernel, "no value was given for '" + parameter + "'");
+  failOfKernel(kernel, "no value was given for '" + parameter + "'");
 }
 
 std::vector<reference::HostArgument> bindArguments(const graph::KernelDef &kernel,
@@ -156,7 +156,7 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   auto module = tt::parseTtir(kernel.ttir, &context, diagnostics, kernel.name);
   if (!module) {
     throwErrors(kernel, diagnostics);
-    fail(kernel, "cannot be read back");
+    failOfKernel(kernel, "cannot be read back");
   }
   reference::InterpretOptions options;
   options.grid = gridOf(variant);
@@ -183,7 +183,7 @@ double runReference(const graph::Program &program, const std::vector<ReferenceOp
   checkDeclaredAccess(kernel, launch, memory, touched);
   throwErrors(kernel, diagnostics);
   if (!ok)
-    fail(kernel, "was given up without a reason");
+    failOfKernel(kernel, "was given up without a reason");
   return seconds;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "StopTables.h"
 
+#include "CommandLine.h"
+
 #include "TextTable.h"
 
 #include <algorithm>
@@ -11,10 +13,6 @@ namespace pellucid::cli {
 using reference::StoppedVariable;
 
 namespace {
-
-[[noreturn]] void fail(const std::string &where, const std::string &message) {
-  throw DiagnosticError(SourceLocation(where), message);
-}
 
 std::optional<uint32_t> wholeNumber(std::string_view text) {
   uint32_t value = 0;

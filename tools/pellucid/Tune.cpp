@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Tune.h"
 
+#include "CommandLine.h"
+
 #include "DeviceMemory.h"
 #include "PackageFile.h"
 #include "RandomInputs.h"
@@ -28,10 +30,6 @@ constexpr int formatVersion = 1;
 /// Of a config: what one launch may take, and how long launches are repeated.
 constexpr int mostMilliseconds = 30000;
 constexpr double enoughSeconds = 0.05;
-
-[[noreturn]] void fail(const std::string &where, const std::string &message) {
-  throw DiagnosticError(SourceLocation(where), message);
-}
 
 /// FNV-1a: tells the versions of a kernel's text apart.
 std::string fingerprint(const std::string &text) {

@@ -21,7 +21,7 @@ constexpr int64_t tileBlockDepth = 2 * package::windowTerms;
 
 /// Of sums in registers: two vectors of windows stay in the first-level cache beside the weights
 /// that go by, but for kernels with more places.
-constexpr int64_t blockDepth = 192;
+constexpr int64_t convolutionDepth = 192;
 
 /// Lanes of the widest load; a line's last one may reach so far beyond it.
 constexpr int64_t mostLanes = 16;
@@ -36,7 +36,7 @@ public:
         loads(kernel, a.stride[2], lanes) {
     bool hasTiles = hasTileProducts(l.level) && hasProductUnits(l.level, l.type);
     unit = hasTiles ? package::depthUnit(l.type) : group;
-    depth = hasTiles ? tileBlockDepth : blockDepth;
+    depth = hasTiles ? tileBlockDepth : convolutionDepth;
     int64_t most = std::max(depth, package::windowTerms);
     windowElements = (most + unit - 1) * pitch;
     int64_t bytes = windowElements * int64_t(l.elementBytes());

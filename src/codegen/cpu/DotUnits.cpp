@@ -15,15 +15,6 @@ using llvm::Value;
 
 namespace {
 
-mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
-/// A tile register: 16 rows of 64 bytes. 0 to 3 hold sums (2 * row + column), 4 and 5 rows of a,
-/// 6 and 7 groups of b.
-constexpr int64_t tileRows = 16, tileBytes = 64;
-constexpr unsigned leftTile = 4, rightTile = 6;
-
 /// Addresses and the register tile of one product.
 class GroupDot {
 public:

@@ -9,12 +9,21 @@
 
 namespace pellucid::codegen {
 
+inline mlir::RankedTensorType tileType(mlir::Value tile) {
+  return mlir::cast<mlir::RankedTensorType>(tile.getType());
+}
+
 enum class DotForm : uint8_t {
   MultiplyAdd, ///< operands in the type of the sums
   Groups,      ///< vdpbf16ps, vpdpbusd: pairs of bf16, quads of int8
   Tiles,       ///< tdpbf16ps, tdpbssd
 };
 DotForm dotFormOf(tt::DotOp op, CpuLevel level);
+
+/// A tile register: 16 rows of 64 bytes. 0 to 3 hold sums (2 * row + column), 4 and 5 rows of a,
+/// 6 and 7 groups of b.
+inline constexpr int64_t tileRows = 16, tileBytes = 64;
+inline constexpr unsigned leftTile = 4, rightTile = 6;
 
 /// d[m, n] += a[m, k] * b[k, n]. `grouped` is b as [k / group][n][group].
 struct GroupedDot {

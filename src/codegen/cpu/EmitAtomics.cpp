@@ -38,7 +38,7 @@ static std::optional<llvm::AtomicRMWInst::BinOp> integerOperation(tt::RMWOp kind
   return std::nullopt;
 }
 
-static llvm::MaybeAlign alignOf(llvm::Type *type) {
+static llvm::MaybeAlign atomicAlignOf(llvm::Type *type) {
   return llvm::MaybeAlign(type->getPrimitiveSizeInBits().getFixedValue() / 8);
 }
 
@@ -48,7 +48,7 @@ static Value *emitNarrowAdd(CodeBuilder &b, Value *address, Value *value, mlir::
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto *loop = llvm::BasicBlock::Create(b.getContext(), "retry", function);
   auto *done = llvm::BasicBlock::Create(b.getContext(), "added", function);
-  Value *start = b.CreateAlignedLoad(type, address, alignOf(type));
+  Value *start = b.CreateAlignedLoad(type, address, atomicAlignOf(type));
   llvm::BasicBlock *before = b.GetInsertBlock();
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
@@ -56,7 +56,7 @@ static Value *emitNarrowAdd(CodeBuilder &b, Value *address, Value *value, mlir::
   old->addIncoming(start, before);
   Value *sum = b.CreateFAdd(widenFloat(b, old, format), widenFloat(b, value, format));
   Value *next = narrowFloat(b, sum, format);
-  Value *exchanged = b.CreateAtomicCmpXchg(address, old, next, alignOf(type), order, order);
+  Value *exchanged = b.CreateAtomicCmpXchg(address, old, next, atomicAlignOf(type), order, order);
   old->addIncoming(b.CreateExtractValue(exchanged, 0), b.GetInsertBlock());
   b.CreateCondBr(b.CreateExtractValue(exchanged, 1), done, loop);
   b.SetInsertPoint(done);
@@ -70,7 +70,7 @@ Value *KernelEmitter::emitOneRmw(tt::AtomicRMWOp op, Value *address, Value *valu
   if (kind == tt::RMWOp::FADD) {
     if (isNarrowFloat(element))
       return emitNarrowAdd(b, address, value, element);
-    return b.CreateAtomicRMW(llvm::AtomicRMWInst::FAdd, address, value, alignOf(type), order);
+    return b.CreateAtomicRMW(llvm::AtomicRMWInst::FAdd, address, value, atomicAlignOf(type), order);
   }
   bool isFloat = mlir::isa<mlir::FloatType>(element);
   if (isFloat && kind != tt::RMWOp::XCHG)
@@ -78,7 +78,7 @@ Value *KernelEmitter::emitOneRmw(tt::AtomicRMWOp op, Value *address, Value *valu
   llvm::Type *bits = b.getIntNTy(type->getPrimitiveSizeInBits());
   Value *old = b.CreateAtomicRMW(*integerOperation(kind), address,
                                  type->isFloatingPointTy() ? b.CreateBitCast(value, bits) : value,
-                                 alignOf(type), order);
+                                 atomicAlignOf(type), order);
   return type->isFloatingPointTy() ? b.CreateBitCast(old, type) : old;
 }
 
@@ -125,7 +125,7 @@ void KernelEmitter::emitAtomicCas(tt::AtomicCASOp op) {
     bool isFloat = type->isFloatingPointTy();
     Value *pair = b.CreateAtomicCmpXchg(
         address, isFloat ? b.CreateBitCast(expected, bits) : expected,
-        isFloat ? b.CreateBitCast(desired, bits) : desired, alignOf(type), order, order);
+        isFloat ? b.CreateBitCast(desired, bits) : desired, atomicAlignOf(type), order, order);
     Value *old = b.CreateExtractValue(pair, 0);
     return isFloat ? b.CreateBitCast(old, type) : old;
   };

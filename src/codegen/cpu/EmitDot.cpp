@@ -20,10 +20,6 @@ using llvm::Value;
 
 namespace {
 
-mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 /// What sums are kept in.
 mlir::Type sumType(mlir::Type result) {
   return isNarrowFloat(result) ? mlir::Type(mlir::Float32Type::get(result.getContext())) : result;

@@ -10,10 +10,6 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-static mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 static unsigned widestBits(llvm::ArrayRef<mlir::Value> values) {
   unsigned bits = 32;
   for (mlir::Value value : values) {

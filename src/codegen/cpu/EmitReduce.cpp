@@ -17,10 +17,6 @@ namespace pellucid::codegen {
 using llvm::Value;
 using Values = llvm::SmallVector<Value *, 2>;
 
-static mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 void KernelEmitter::emitReduce(tt::ReduceOp op) {
   llvm::SmallVector<mlir::Value> sources(op.getSrcs());
   llvm::ArrayRef<int64_t> shape = tileType(sources[0]).getShape();

@@ -12,10 +12,6 @@ namespace pellucid::codegen {
 using llvm::Value;
 using Values = llvm::SmallVector<Value *, 2>;
 
-static mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 static Values combine(CodeBuilder &b, LaneEnvironment &environment, mlir::Region &region,
                       llvm::ArrayRef<Value *> earlier, llvm::ArrayRef<Value *> later) {
   llvm::SmallVector<Value *, 4> arguments(earlier);

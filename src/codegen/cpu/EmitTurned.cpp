@@ -13,13 +13,9 @@ using llvm::Value;
 /// Shorter sides are no faster than gathers.
 static constexpr int64_t shortestSide = 4;
 
-static mlir::RankedTensorType tileType(mlir::Value tile) {
-  return mlir::cast<mlir::RankedTensorType>(tile.getType());
-}
-
 /// As many lanes as one vector of its elements, or of 32 bits for narrower ones, has: as many
 /// vectors fit into the registers.
-static int64_t mostLanes(CpuLevel level, mlir::Type element) {
+static int64_t mostTurnedLanes(CpuLevel level, mlir::Type element) {
   return (hasAvx512(level) ? 64 : 32) / std::max<int64_t>(4, int64_t(memoryBytes(element)));
 }
 
@@ -84,8 +80,8 @@ void KernelEmitter::emitSquares(mlir::Value tile, const TileBuffer &into, unsign
   unsigned last = shape.size() - 1;
   IndexMapId identity = maps.identity(shape.size());
   int64_t rows = shape[across], columns = shape[last];
-  int64_t side = std::min({mostLanes(options.level, tileType(tile).getElementType()), rows & -rows,
-                           columns & -columns});
+  int64_t side = std::min({mostTurnedLanes(options.level, tileType(tile).getElementType()),
+                           rows & -rows, columns & -columns});
   using Masks = llvm::SmallVector<RowMask, 2>;
   emitLoop(b, b.getInt64(0), b.getInt64(columns), side, true, [&](Value *column) {
     auto columnAt = [&](int64_t j) {

@@ -4,6 +4,7 @@
 #include "codegen/cpu/ProductBlock.h"
 
 #include "codegen/common/ControlFlow.h"
+#include "codegen/cpu/DotUnits.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -12,12 +13,8 @@ namespace pellucid::codegen {
 using llvm::Value;
 
 namespace {
-/// A tile register: 16 rows of 64 bytes.
-constexpr int64_t tileRows = 16, tileBytes = 64;
 /// k of a tile of bf16.
 constexpr int64_t tileDepth = tileBytes / 2;
-/// Registers: 0 to 3 hold sums (2 * row + column), 4 and 5 A, 6 and 7 B.
-constexpr unsigned leftTile = 4, rightTile = 6;
 /// The configuration's fields (Intel's manual, LDTILECFG): palette, bytes of a row of each tile,
 /// rows of each.
 constexpr int64_t configBytes = 64, bytesAt = 16, rowsAt = 48;

@@ -22,6 +22,8 @@
 
 namespace pellucid::codegen {
 
+using ttgpu::stepK;
+
 class SharedSwizzle;
 struct WarpMove;
 

@@ -15,9 +15,6 @@ namespace pellucid::codegen {
 using llvm::Value;
 namespace I = llvm::Intrinsic;
 
-/// Both units take 16 products a step.
-static constexpr int64_t stepK = 16;
-
 /// Of a product in no loop, or one that starts from more than zeros.
 static bool addsToCarried(tt::DotOp op) {
   bool isInLoop = op->getParentOfType<mlir::scf::ForOp>() != nullptr;

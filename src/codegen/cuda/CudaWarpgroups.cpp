@@ -16,7 +16,7 @@ using llvm::Value;
 namespace arith = mlir::arith;
 namespace I = llvm::Intrinsic;
 
-static constexpr int64_t stepK = 16, mostColumns = 256;
+static constexpr int64_t mostColumns = 256;
 static constexpr unsigned wordsOfStep = 4; ///< of a left operand in registers, for each step
 
 /// The address / 16 (i32) of what begins at `outer` along m or n, a multiple of 8.

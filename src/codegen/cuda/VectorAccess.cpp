@@ -14,11 +14,11 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
-static constexpr unsigned globalSpace = 1;
+static constexpr unsigned globalMemory = 1;
 static constexpr unsigned mostAccessBytes = 16;
 
 static Value *globalPointer(CodeBuilder &b, Value *pointer) {
-  return b.CreateAddrSpaceCast(pointer, b.getPtrTy(globalSpace));
+  return b.CreateAddrSpaceCast(pointer, b.getPtrTy(globalMemory));
 }
 
 /// An element as an integer of its size in memory, and back.
@@ -258,7 +258,7 @@ void CudaEmitter::storeVector(Value *pointer, Value *active, llvm::ArrayRef<Valu
   }
   std::string constraints = "l,b";
   llvm::SmallVector<Value *> operands = {globalPointer(b, pointer), active};
-  llvm::SmallVector<llvm::Type *> types = {b.getPtrTy(globalSpace), b.getInt1Ty()};
+  llvm::SmallVector<llvm::Type *> types = {b.getPtrTy(globalMemory), b.getInt1Ty()};
   for (Value *one : words) {
     constraints += std::string(",") + registerLetter(bits);
     operands.push_back(one);
@@ -313,7 +313,7 @@ Value *CudaEmitter::loadOne(Value *pointer, Value *active, Value *other, mlir::T
   std::string text = "mov.b" + size + " $0, $3; @$2 " + loadText(isVolatile) + "." +
                      (bytes == 1 ? "u8" : "b" + size) + " $0, [$1];";
   auto *function =
-      llvm::FunctionType::get(type, {b.getPtrTy(globalSpace), b.getInt1Ty(), type}, false);
+      llvm::FunctionType::get(type, {b.getPtrTy(globalMemory), b.getInt1Ty(), type}, false);
   auto *code =
       llvm::InlineAsm::get(function, text, "=" + letter + ",l,b," + letter + ",~{memory}", true);
   Value *bits = b.CreateCall(
@@ -332,8 +332,8 @@ void CudaEmitter::storeOne(Value *pointer, Value *value, Value *active, mlir::Ty
   llvm::Type *type = b.getIntNTy(width);
   std::string text = std::string("@$2 st.global.") +
                      (bytes == 1 ? "u8" : "b" + std::to_string(width)) + " [$0], $1;";
-  auto *function =
-      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(globalSpace), type, b.getInt1Ty()}, false);
+  auto *function = llvm::FunctionType::get(b.getVoidTy(),
+                                           {b.getPtrTy(globalMemory), type, b.getInt1Ty()}, false);
   auto *code = llvm::InlineAsm::get(
       function, text, std::string("l,") + registerLetter(width) + ",b,~{memory}", true);
   b.CreateCall(code, {globalPointer(b, pointer), b.CreateZExt(bits, type), active});

@@ -27,8 +27,6 @@ using codegen::Layout;
 /// Beyond this a tile would live in spilled registers only.
 constexpr int64_t mostRegisters = 512;
 
-RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-
 /// Says why no layout can hold a tile.
 LogicalResult checkTile(Operation *op, RankedTensorType type, unsigned warps) {
   auto refuse = [&] { return op->emitError() << "'" << op->getName() << "' has a tile "; };

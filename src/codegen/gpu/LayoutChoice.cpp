@@ -27,8 +27,6 @@ using codegen::SharedTile;
 /// What one load or store instruction of a thread moves at most.
 static constexpr int64_t accessBytes = 16;
 
-static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 static SmallVector<unsigned> orderFrom(unsigned rank, unsigned fastest) {
   SmallVector<unsigned> order = {fastest};
   for (unsigned d = rank; d-- > 0;)

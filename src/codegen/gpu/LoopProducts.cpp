@@ -14,8 +14,6 @@ using namespace mlir;
 
 namespace pellucid::ttgpu {
 
-static RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-
 unsigned contiguousDim(Value pointers, const tt::AxisAnalysis &axes) {
   tt::AxisInfo info = axes.of(pointers);
   unsigned rank = cast<RankedTensorType>(pointers.getType()).getRank(), best = rank - 1;

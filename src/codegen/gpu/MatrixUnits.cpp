@@ -10,11 +10,6 @@ using namespace mlir;
 
 namespace pellucid::ttgpu {
 
-/// Both units take 16 products a step.
-static constexpr int64_t stepK = 16;
-
-static RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 static bool isUnitFloat8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
 
 bool multipliesFloat8(tt::DotOp dot) {

@@ -9,6 +9,9 @@
 
 namespace pellucid::ttgpu {
 
+/// Both units take 16 products a step.
+inline constexpr int64_t stepK = 16;
+
 /// The unit that makes a product fastest.
 MatrixUnit bestUnit(tt::DotOp dot, TargetAttr target);
 

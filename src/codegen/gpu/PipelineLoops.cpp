@@ -43,8 +43,6 @@ namespace {
 /// The shortest copy that the hardware makes by itself.
 constexpr int64_t leastCopyBytes = 4;
 
-RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-
 Value constant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }

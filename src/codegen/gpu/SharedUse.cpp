@@ -17,8 +17,6 @@ using codegen::Layout;
 using codegen::memoryBytes;
 using codegen::SharedTile;
 
-static RankedTensorType tileOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-
 static uint64_t elementBytes(Value value) {
   return memoryBytes(codegen::elementTypeOf(value.getType()));
 }

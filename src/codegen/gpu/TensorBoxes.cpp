@@ -27,12 +27,6 @@ constexpr int64_t alignment = 16, mostOfBox = 256, mostMemory = int64_t(1) << 40
 constexpr int64_t leastFarStride = 256;
 constexpr size_t mostMaps = 16;
 
-std::optional<int64_t> constantOf(Value value) {
-  APInt number;
-  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
-                                                     : std::nullopt;
-}
-
 Form termOf(const OffsetMonomial &monomial, int64_t coefficient) {
   Form term = Form::constant(coefficient);
   for (const OffsetSymbol &symbol : monomial)
@@ -193,7 +187,7 @@ private:
     if (!least)
       return bound;
     for (unsigned i : {0U, 1U})
-      if (auto limit = constantOf(least->getOperand(i)); limit && *limit + more >= extent) {
+      if (auto limit = scalarConstantOf(least->getOperand(i)); limit && *limit + more >= extent) {
         auto left = tt::offsetForm(untruncated(least->getOperand(1 - i)));
         return left ? *left + Form::constant(more) : std::nullopt;
       }

@@ -12,7 +12,7 @@ namespace pellucid::ttgpu {
 using tt::OffsetSymbol;
 using Form = tt::OffsetForm;
 
-static std::optional<int64_t> constantOf(Value value) {
+std::optional<int64_t> scalarConstantOf(Value value) {
   APInt number;
   return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue())
                                                      : std::nullopt;
@@ -25,7 +25,7 @@ TensorTiles::TensorTiles(scf::ForOp loop, const tt::AxisAnalysis &axes) : loop(l
   auto function = loop->getParentOfType<tt::FuncOp>();
   function.walk([&](tt::AssumeOp op) {
     auto compared = op->getOperand(0).getDefiningOp<arith::CmpIOp>();
-    auto end = compared ? constantOf(compared.getRhs()) : std::nullopt;
+    auto end = compared ? scalarConstantOf(compared.getRhs()) : std::nullopt;
     if (!end || compared.getPredicate() != arith::CmpIPredicate::slt)
       return;
     // Met by every run, or whenever the value is computed.
@@ -39,7 +39,8 @@ TensorTiles::TensorTiles(scf::ForOp loop, const tt::AxisAnalysis &axes) : loop(l
       programs[id.getAxisAsInt()] = *end - 1;
   });
   auto first = tt::offsetForm(loop.getLowerBound());
-  if (auto by = constantOf(loop.getStep()); first && by && *by > 0 && !loop.getUnsignedCmp()) {
+  if (auto by = scalarConstantOf(loop.getStep());
+      first && by && *by > 0 && !loop.getUnsignedCmp()) {
     lower = *first;
     step = *by;
     // From 0 on at least.
@@ -128,7 +129,7 @@ std::optional<int64_t> TensorTiles::mostOf(const OffsetSymbol &symbol) {
 
 std::optional<int64_t> TensorTiles::mostOf(Value value, unsigned depth) {
   constexpr unsigned deepest = 8;
-  if (auto number = constantOf(value))
+  if (auto number = scalarConstantOf(value))
     return number;
   if (value == loop.getInductionVar())
     return mostIndex;
@@ -145,7 +146,7 @@ std::optional<int64_t> TensorTiles::mostOf(Value value, unsigned depth) {
       !llvm::all_of(op->getOperands(), [&](Value in) { return axes.of(in).nonNegative; }))
     return std::nullopt;
   auto left = mostOf(op->getOperand(0), depth + 1), right = mostOf(op->getOperand(1), depth + 1);
-  auto divisor = constantOf(op->getOperand(1));
+  auto divisor = scalarConstantOf(op->getOperand(1));
   int64_t result = 0;
   if (isa<arith::DivSIOp>(op))
     return left && divisor && *divisor > 0 ? std::optional(*left / *divisor) : left;
@@ -201,7 +202,7 @@ bool TensorTiles::addPlace(TensorTile &tile, const Form &form) {
   return true;
 }
 
-static Value constant(OpBuilder &b, Location loc, int64_t value) {
+static Value indexConstant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
 
@@ -237,13 +238,13 @@ SmallVector<Value> TensorTiles::placeOf(OpBuilder &b, const TensorTile &tile, Va
         if (factor % step == 0)
           factor /= step;
         else
-          next = arith::DivUIOp::create(b, loc, next, constant(b, loc, step));
+          next = arith::DivUIOp::create(b, loc, next, indexConstant(b, loc, step));
       }
       result = result ? arith::MulIOp::create(b, loc, result, next) : next;
     }
     if (result && factor != 1)
-      result = arith::MulIOp::create(b, loc, result, constant(b, loc, factor));
-    return result ? result : constant(b, loc, factor);
+      result = arith::MulIOp::create(b, loc, result, indexConstant(b, loc, factor));
+    return result ? result : indexConstant(b, loc, factor);
   };
   SmallVector<Value> places;
   for (const TensorTile::Place &place : tile.at) {
@@ -253,10 +254,10 @@ SmallVector<Value> TensorTiles::placeOf(OpBuilder &b, const TensorTile &tile, Va
       sum = sum ? arith::AddIOp::create(b, loc, sum, next) : next;
     }
     // What 32 bits do not hold is outside, on the side where it is.
-    Value at = sum ? sum : constant(b, loc, 0);
-    at = arith::MinSIOp::create(b, loc, at, constant(b, loc, mostSize));
+    Value at = sum ? sum : indexConstant(b, loc, 0);
+    at = arith::MinSIOp::create(b, loc, at, indexConstant(b, loc, mostSize));
     if (place.mayBeNegative)
-      at = arith::MaxSIOp::create(b, loc, at, constant(b, loc, -mostSize));
+      at = arith::MaxSIOp::create(b, loc, at, indexConstant(b, loc, -mostSize));
     places.push_back(arith::TruncIOp::create(b, loc, b.getI32Type(), at));
   }
   return places;

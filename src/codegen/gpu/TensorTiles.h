@@ -14,6 +14,9 @@
 
 namespace pellucid::ttgpu {
 
+/// The number that a scalar always is.
+std::optional<int64_t> scalarConstantOf(mlir::Value value);
+
 /// A tile that a loop loads as a box of a tensor.
 struct TensorTile {
   TensorMapAttr map;

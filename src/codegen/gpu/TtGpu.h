@@ -45,6 +45,11 @@ inline constexpr llvm::StringLiteral copiesTensorsName = "ttgpu.copies_tensors";
 /// On a function: an array of TensorMapAttr, parameters of the kernel behind its own.
 inline constexpr llvm::StringLiteral tensorMapsName = "ttgpu.tensor_maps";
 
+/// The type of a tile; null for anything else.
+inline mlir::RankedTensorType tileOf(mlir::Value value) {
+  return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
+}
+
 /// What `op` or a function around it is compiled for; null before choose-products.
 TargetAttr targetOf(mlir::Operation *op);
 /// A layout as an encoding, and back.

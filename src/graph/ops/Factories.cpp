@@ -7,8 +7,6 @@
 namespace pellucid::graph {
 
 namespace {
-const char *const options =
-    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 
 DataType fillType(const Argument &value) { return numberType(value); }
 
@@ -104,8 +102,9 @@ struct Row {
 } // namespace
 
 void registerFactoryOperators(OperatorRegistry &registry) {
-  const std::string format = std::string(options) + ", MemoryFormat? memory_format=None) -> Tensor";
-  const std::string plain = std::string(options) + ") -> Tensor";
+  const std::string format =
+      std::string(factoryOptions) + ", MemoryFormat? memory_format=None) -> Tensor";
+  const std::string plain = std::string(factoryOptions) + ") -> Tensor";
   const std::string start = "start + i * step";
   const Row rows[] = {
       {"aten::empty.memory_format(SymInt[] size, " + format, sizedFake, ""},

@@ -25,6 +25,10 @@ void registerScatterOperators(OperatorRegistry &registry);
 void registerLineOperators(OperatorRegistry &registry);
 void registerAssertionOperators(OperatorRegistry &registry);
 
+/// How the schemas of factories end.
+inline constexpr const char *factoryOptions =
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
+
 /// A row of a pointwise table.
 struct PointwiseRow {
   std::string_view schema;

@@ -12,8 +12,6 @@ namespace pellucid::graph {
 
 namespace {
 
-const char *const options =
-    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 const char *const sourceOptions =
     "SymInt seed=0, SymInt offset=0, int site=-1, Tensor? turn=None, ScalarType? dtype=None, "
     "Device? device=None";
@@ -527,7 +525,7 @@ void addSources(OperatorRegistry &registry) {
   addPointwise(registry, rows);
 }
 
-struct Row {
+struct DrawRow {
   std::string schema;
   FakeFunction fake;
   DrawFunction draw;
@@ -537,13 +535,14 @@ struct Row {
 
 void registerRandomOperators(OperatorRegistry &registry) {
   addSources(registry);
-  const std::string plain = std::string(options) + ") -> Tensor";
+  const std::string plain = std::string(factoryOptions) + ") -> Tensor";
   const std::string whole =
       "*, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
       "-> Tensor";
-  const std::string format = std::string(options) + ", MemoryFormat? memory_format=None) -> Tensor";
+  const std::string format =
+      std::string(factoryOptions) + ", MemoryFormat? memory_format=None) -> Tensor";
   const std::string generator = "*, Generator? generator=None) -> Tensor";
-  const Row rows[] = {
+  const DrawRow rows[] = {
       {"aten::rand.default(SymInt[] size, " + plain, floatingFake(sizedFloat), drawUniform},
       {"aten::rand_like.default(Tensor self, " + format, floatingFake(likeSelf), drawUniform},
       {"aten::randn.default(SymInt[] size, " + plain, floatingFake(sizedFloat), drawNormal},
@@ -584,7 +583,7 @@ void registerRandomOperators(OperatorRegistry &registry) {
       {"aten::dropout.default(Tensor input, float p, bool train) -> Tensor", dropoutFake,
        drawDropout},
   };
-  for (const Row &row : rows) {
+  for (const DrawRow &row : rows) {
     Operator op = makeOperator(row.schema, Operator::Kind::Composite, row.fake);
     op.decompose = drawing(row.draw);
     registry.add(std::move(op));

@@ -6,7 +6,7 @@
 namespace pellucid::graph {
 
 namespace {
-struct Emitter {
+struct RowEmitter {
   Graph &graph;
   const OperatorCall &call;
   const OperatorRegistry &registry;
@@ -41,7 +41,7 @@ std::vector<ResultType> softmaxFake(const OperatorCall &call) {
 
 std::vector<Value *> softmaxDecomposition(Graph &graph, const OperatorCall &call,
                                           const OperatorRegistry &registry) {
-  Emitter emit{graph, call, registry};
+  RowEmitter emit{graph, call, registry};
   DataType result = std::get<TensorType>(call.op.fake(call)[0]).dtype;
   Value *x = emit.widened(emit.converted(call.value("self"), result));
   int64_t dim = call.dim("dim", x->type().rank());
@@ -85,7 +85,7 @@ std::vector<ResultType> normFake(const OperatorCall &call) {
 
 std::vector<Value *> normDecomposition(Graph &graph, const OperatorCall &call,
                                        const OperatorRegistry &registry) {
-  Emitter emit{graph, call, registry};
+  RowEmitter emit{graph, call, registry};
   DataType result = std::get<TensorType>(call.op.fake(call)[0]).dtype;
   bool centred = call.op.row.rule == RowKernelBody::Rule::LayerNorm;
   Value *x = emit.widened(call.value("input"));

@@ -47,7 +47,7 @@ std::vector<Value *> unchanged(Graph &graph, const OperatorCall &call,
 }
 
 /// An index of the tensor's rank, beside a source that is at least as large.
-std::vector<ResultType> scatterFake(const OperatorCall &call) {
+std::vector<ResultType> scatteredFake(const OperatorCall &call) {
   checkIndex(call, "index");
   const TensorType &self = call.tensor("self"), &index = call.tensor("index");
   if (writesNothing(call))
@@ -247,7 +247,7 @@ std::vector<ResultType> scatterReduceFake(const OperatorCall &call) {
   if (reduce != "sum" && reduce != "prod" && reduce != "mean" && reduce != "amax" &&
       reduce != "amin")
     call.fail("expects reduce to be 'sum', 'prod', 'mean', 'amax' or 'amin', got '" + reduce + "'");
-  return scatterFake(call);
+  return scatteredFake(call);
 }
 
 /// What a reduction of nothing gives, of the type.
@@ -312,12 +312,12 @@ void registerScatterOperators(OperatorRegistry &registry) {
     Operator::Kind kind = Operator::Kind::Composite;
   };
   const Row rows[] = {
-      {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatterFake,
+      {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatteredFake,
        unchanged, Operator::Kind::Scatter},
       {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-       scatterFake, scatterValue},
+       scatteredFake, scatterValue},
       {"aten::scatter_add.default(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-       scatterFake, unchanged, Operator::Kind::Scatter},
+       scatteredFake, unchanged, Operator::Kind::Scatter},
       {"aten::index_add.default(Tensor self, int dim, Tensor index, Tensor source, *, Scalar "
        "alpha=1) -> Tensor",
        alongFake, scaledIndexAdd},

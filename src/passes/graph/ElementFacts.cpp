@@ -17,7 +17,7 @@ using Exprs = std::vector<Expr>;
 namespace {
 
 bool isZero(const Expr &expr) { return expr.constant() == 0; }
-bool isOne(const Expr &expr) { return expr.constant() == 1; }
+bool isOneElement(const Expr &expr) { return expr.constant() == 1; }
 
 CountedNumber constant(const Expr &value, size_t rank) { return {value, Exprs(rank, Expr(0))}; }
 
@@ -92,7 +92,7 @@ ElementAnalysis::Found ElementAnalysis::find(const Node &node) {
       return std::nullopt;
     return mapped(std::move(*found), [&](CountedNumber &number) {
       for (size_t d = 0; d < type.rank(); ++d)
-        if (isOne(type.shape[d]))
+        if (isOneElement(type.shape[d]))
           number.steps[d] = 0;
     });
   } catch (const DiagnosticError &) {
@@ -200,7 +200,7 @@ ElementFacts ElementAnalysis::broadcast(const ElementFacts &facts, const Exprs &
   return mapped(facts, [&](CountedNumber &number) {
     Exprs steps(to.size() - from.size(), Expr(0));
     for (size_t d = 0; d < from.size(); ++d)
-      steps.push_back(isOne(from[d]) ? Expr(0) : number.steps[d]);
+      steps.push_back(isOneElement(from[d]) ? Expr(0) : number.steps[d]);
     number.steps = std::move(steps);
   });
 }
@@ -311,7 +311,7 @@ ElementAnalysis::Found ElementAnalysis::ofReshape(const OperatorCall &call,
   auto longer = [](const Exprs &shape) {
     std::vector<size_t> dims;
     for (size_t d = 0; d < shape.size(); ++d)
-      if (!isOne(shape[d]))
+      if (!isOneElement(shape[d]))
         dims.push_back(d);
     return dims;
   };
@@ -478,7 +478,7 @@ ElementAnalysis::Found ElementAnalysis::ofJoin(const OperatorCall &call, const T
       return std::nullopt;
     Expr size = value->type().shape[dim];
     parts.push_back({facts->number, at, size});
-    if (!whole && !isOne(size)) {
+    if (!whole && !isOneElement(size)) {
       whole = facts->number;
       whole->base = whole->base - whole->steps[dim] * at;
     }
@@ -492,7 +492,7 @@ ElementAnalysis::Found ElementAnalysis::ofJoin(const OperatorCall &call, const T
     if (!(expected.base == part.number.base))
       return std::nullopt;
     for (size_t d = 0; d < type.rank(); ++d)
-      if (!(d == dim && isOne(part.size)) && !(expected.steps[d] == part.number.steps[d]))
+      if (!(d == dim && isOneElement(part.size)) && !(expected.steps[d] == part.number.steps[d]))
         return std::nullopt;
   }
   return fitting(*whole, type);

@@ -14,7 +14,7 @@ using namespace graph;
 namespace {
 
 /// Elements of a row that stores and loads move at a time.
-constexpr int64_t vectorElements = 8;
+constexpr int64_t columnsOfVector = 8;
 
 class ProductJoiner {
 public:
@@ -62,7 +62,7 @@ private:
       if (Value *value = node.arg(i).value(); value && !isOwnWeight(value))
         return false;
     auto columns = type.shape.back().constant();
-    return columns && *columns % vectorElements == 0 && isTakenAsItLies(node.result(), 0);
+    return columns && *columns % columnsOfVector == 0 && isTakenAsItLies(node.result(), 0);
   }
 
   bool isOwnWeight(const Value *value) const {

@@ -11,6 +11,17 @@ namespace pellucid::passes {
 using symbolic::Expr;
 using symbolic::SymbolTable;
 
+/// As kernels write it.
+inline std::string number(int64_t value) { return std::to_string(value); }
+
+/// The least power of two that is not below `n`.
+inline int64_t powerOver(int64_t n) {
+  int64_t power = 1;
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
 /// Collects the lines, the pointer parameters and the scalar parameters of one kernel.
 class KernelWriter {
 public:

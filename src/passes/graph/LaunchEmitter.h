@@ -5,11 +5,18 @@
 #include "passes/graph/ArrangedWeights.h"
 #include "passes/graph/LowerToLaunches.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
 
 namespace pellucid::passes {
+
+/// Moves dim `from` to the end.
+inline void moveLast(std::vector<Expr> &list, size_t from) {
+  std::rotate(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(from) + 1,
+              list.end());
+}
 
 class LaunchEmitter {
 public:

@@ -15,7 +15,7 @@ using namespace graph;
 namespace {
 
 /// Elements that a matrix unit's operand moves by.
-int64_t vectorElements(DataType type) { return 16 / static_cast<int64_t>(byteSize(type)); }
+int64_t elementsOfVector(DataType type) { return 16 / static_cast<int64_t>(byteSize(type)); }
 /// Terms that are written out one by one: windows of 7 x 7 with a channel of their own, and
 /// smaller.
 constexpr int64_t mostTerms = 64;
@@ -273,7 +273,7 @@ bool ConvolutionLowering::masksBorder() const {
   for (size_t d = 0; d < sizes.spatial(); ++d)
     if (sizes.padding[d] != 0 && sizes.kernel[d] == 1)
       return false;
-  return !sizes.transposed && channelsOfGroup() % vectorElements(input->type().dtype) == 0 &&
+  return !sizes.transposed && channelsOfGroup() % elementsOfVector(input->type().dtype) == 0 &&
          channelsOfGroup() >= fewChannels;
 }
 
@@ -315,7 +315,7 @@ WindowProduct ConvolutionLowering::asProduct(bool forMatrixUnits, bool placesAsR
   for (int64_t extent : sizes.kernel)
     taps *= extent;
   roundsCopies = forMatrixUnits && input->type().dtype == DataType::Float32;
-  int64_t vector = vectorElements(input->type().dtype);
+  int64_t vector = elementsOfVector(input->type().dtype);
   // Windows of one element, one after the other: the product of two matrices as they lie.
   bool isPlain =
       taps == 1 && !isPadded() &&

@@ -15,10 +15,88 @@ using namespace graph;
 
 namespace {
 
-/// Moves dim `from` to the end.
-void moveLast(std::vector<Expr> &list, size_t from) {
-  std::rotate(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(from) + 1,
-              list.end());
+/// Where the dims of an indexed tensor stand in `shape` (IndexedDims::resultShape): the strides of
+/// `type` over it, 0 in the dims of the indices.
+std::vector<Expr> keptStrides(const TensorType &type, const IndexedDims &indexed, size_t rank) {
+  std::vector<Expr> strides;
+  for (size_t d = 0; d < type.rank(); ++d)
+    if (std::find(indexed.dims.begin(), indexed.dims.end(), d) == indexed.dims.end())
+      strides.push_back(type.strides[d]);
+  strides.insert(strides.begin() + static_cast<long>(indexed.place), rank - strides.size(),
+                 Expr(0));
+  return strides;
+}
+
+/// The index tensors of `call`, over `shape`, each along its dim of `type`. Appends them to
+/// `inputs`.
+std::vector<TextIndex> placesOf(const OperatorCall &call, const IndexedDims &indexed,
+                                const TensorType &type, const std::vector<Expr> &shape,
+                                std::vector<Value *> &inputs) {
+  std::vector<TextIndex> places;
+  const Argument::List &list = *call.at("indices").list();
+  for (size_t d : indexed.dims) {
+    Value *index = list[d].value();
+    TextIndex place;
+    TextOperand local = broadcastOperand(index->type(), indexed.shape, call.symbols);
+    place.operand.dtype = local.dtype;
+    place.operand.strides.assign(shape.size(), Expr(0));
+    std::copy(local.strides.begin(), local.strides.end(),
+              place.operand.strides.begin() + static_cast<long>(indexed.place));
+    place.along = type.strides[d];
+    place.size = type.shape[d];
+    place.wraps = true;
+    places.push_back(std::move(place));
+    inputs.push_back(index);
+  }
+  return places;
+}
+
+/// The one index of `index_select`, `gather` and `embedding`.
+TextIndex placeAlong(const Value *index, std::vector<Expr> strides, const TensorType &type,
+                     size_t dim) {
+  return {{index->type().dtype, std::move(strides), 0}, type.strides[dim], type.shape[dim], false};
+}
+
+void describeEmbedding(GatherSpec &spec, const OperatorCall &call, size_t rank,
+                       std::vector<Value *> &inputs) {
+  Value *index = call.value("indices");
+  const TensorType &weight = call.tensor("weight");
+  std::vector<Expr> strides = index->type().strides;
+  strides.resize(rank, Expr(0));
+  spec.places = {placeAlong(index, std::move(strides), weight, 0)};
+  spec.table.strides.assign(rank, Expr(0));
+  spec.table.strides.back() = weight.strides[1];
+  inputs = {index, call.value("weight")};
+}
+
+void describeAlong(GatherSpec &spec, const OperatorCall &call, size_t rank,
+                   std::vector<Value *> &inputs) {
+  Value *index = call.value("index");
+  const TensorType &self = call.tensor("self");
+  size_t dim = static_cast<size_t>(call.dim("dim", self.rank()));
+  std::vector<Expr> strides = index->type().strides;
+  if (call.op.schema.name == "index_select") {
+    strides.assign(rank, Expr(0));
+    if (rank)
+      strides[dim] = index->type().rank() ? index->type().strides[0] : Expr(0);
+  }
+  spec.table.strides = self.strides;
+  if (rank) {
+    spec.table.strides[dim] = 0;
+    spec.places = {placeAlong(index, std::move(strides), self, dim)};
+  } else {
+    // Without dims there is one element.
+    spec.places = {{{index->type().dtype, {}, 0}, 1, 1, false}};
+  }
+  inputs = {index, call.value("self")};
+}
+
+void describeIndex(GatherSpec &spec, const OperatorCall &call, std::vector<Value *> &inputs) {
+  const TensorType &self = call.tensor("self");
+  IndexedDims indexed = indexedDims(call);
+  spec.places = placesOf(call, indexed, self, spec.shape, inputs);
+  spec.table.strides = keptStrides(self, indexed, spec.shape.size());
+  inputs.push_back(call.value("self"));
 }
 
 /// `count` dims from `first` are ordered: they go last in every operand.

@@ -10,16 +10,6 @@ namespace pellucid::passes {
 
 using namespace graph;
 
-namespace {
-
-/// Moves dim `from` to the end.
-void moveLast(std::vector<Expr> &list, size_t from) {
-  std::rotate(list.begin() + static_cast<long>(from), list.begin() + static_cast<long>(from) + 1,
-              list.end());
-}
-
-} // namespace
-
 std::vector<Value *> emitSequence(LaunchEmitter &emitter, KernelSequence sequence,
                                   const std::vector<Value *> &inputs,
                                   const std::vector<Value *> &results,

@@ -25,8 +25,6 @@ constexpr int64_t mergedTile = 2048;             ///< numbers that one program o
 constexpr int64_t probes = 128;                  ///< places that one round of a search looks at
 constexpr int64_t longestLine = int64_t(1) << 32;
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 int64_t powerOver(int64_t n) {
   int64_t power = 1;
   while (power < n)

@@ -8,8 +8,6 @@ namespace pellucid::passes {
 
 namespace {
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 /// Digits of the 32 bits of a key, least first.
 struct Digits {
   int64_t bits, passes;

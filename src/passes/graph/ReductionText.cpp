@@ -35,14 +35,6 @@ void collapseReduction(ReductionSpec &spec) {
     input.strides.push_back(0);
 }
 
-/// The least power of two that is not below `n`.
-int64_t powerOver(int64_t n) {
-  int64_t power = 1;
-  while (power < n)
-    power *= 2;
-  return power;
-}
-
 /// How many programs a device wants, and what one program should not be divided further for.
 struct DeviceShare {
   int64_t programs, elements;

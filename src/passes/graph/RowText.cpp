@@ -12,15 +12,8 @@ namespace {
 
 using Rule = graph::RowKernelBody::Rule;
 
-int64_t powerOver(int64_t n) {
-  int64_t power = 1;
-  while (power < n)
-    power *= 2;
-  return power;
-}
-
 /// A program has a tile of rows by elements; which of the two runs along the memory decides.
-enum class Tile {
+enum class RowTile {
   Row,     ///< one row
   Rows,    ///< several short rows
   Stripes, ///< one row, several stripes of it at a time: what a thread holds is combined first
@@ -79,7 +72,7 @@ private:
     bool across = kept > 0 && first.strides[kept - 1].constant() == 1 &&
                   first.strides[kept].constant() != 1 && spec.pick.empty();
     if (across) {
-      tile = forCpu ? Tile::Lanes : Tile::Columns;
+      tile = forCpu ? RowTile::Lanes : RowTile::Columns;
       rows = chooseBlock(spec.shape[kept - 1], symbols, forCpu ? 256 : 32);
       elements = forCpu ? 1 : powerOver(std::min<int64_t>(longest, 8192 / rows));
       whole = !forCpu && length.isConstant() && longest <= elements;
@@ -92,7 +85,7 @@ private:
     bool isNarrow = !forCpu && byteSize(first.dtype) <= 2;
     bool isLongOfMany = isNarrow && longest <= 1024 && symbols.range(rowCount).min >= many;
     if (kept > 0 && (longest <= (forCpu ? 16 : 512) || isLongOfMany)) {
-      tile = Tile::Rows;
+      tile = RowTile::Rows;
       whole = true;
       elements = powerOver(std::max<int64_t>(longest, 1));
       rows = std::max<int64_t>(1, (forCpu ? 256 : isNarrow ? 2048 : 1024) / elements);
@@ -101,7 +94,7 @@ private:
     }
     grid = rowCount;
     if (!forCpu && ((leavesOne && longest > 8192) || (isSoftmax && !whole))) {
-      tile = Tile::Stripes;
+      tile = RowTile::Stripes;
       whole = false;
       // What is read twice is a row of each multiprocessor at a time, so that the cache holds much
       // of them.
@@ -158,18 +151,18 @@ private:
            std::all_of(spec.stored.begin(), spec.stored.end(), reaches);
   }
 
-  bool hasTwoDims() const { return tile == Tile::Rows || tile == Tile::Columns; }
+  bool hasTwoDims() const { return tile == RowTile::Rows || tile == RowTile::Columns; }
   std::string shapeText() const {
     std::string r = std::to_string(rows), e = std::to_string(elements);
     switch (tile) {
-    case Tile::Row:
+    case RowTile::Row:
       return "[" + e + "]";
-    case Tile::Rows:
-    case Tile::Stripes:
+    case RowTile::Rows:
+    case RowTile::Stripes:
       return "[" + r + ", " + e + "]";
-    case Tile::Columns:
+    case RowTile::Columns:
       return "[" + e + ", " + r + "]";
-    case Tile::Lanes:
+    case RowTile::Lanes:
       return "[" + r + "]";
     }
     return "";
@@ -178,17 +171,17 @@ private:
   std::string side(const std::string &vector, bool ofRows) const {
     if (!hasTwoDims())
       return vector;
-    return vector + (ofRows == (tile == Tile::Rows) ? "[:, None]" : "[None, :]");
+    return vector + (ofRows == (tile == RowTile::Rows) ? "[:, None]" : "[None, :]");
   }
   /// One number per row of what the tile holds.
   std::string across(const std::string &function, const std::string &value) const {
-    if (tile == Tile::Lanes)
+    if (tile == RowTile::Lanes)
       return value;
-    if (tile == Tile::Stripes)
+    if (tile == RowTile::Stripes)
       return "tl." + function + "(" + value + ", axis=0)";
-    std::string axis = tile == Tile::Rows      ? "1, keep_dims=True"
-                       : tile == Tile::Columns ? "0, keep_dims=True"
-                                               : "0";
+    std::string axis = tile == RowTile::Rows      ? "1, keep_dims=True"
+                       : tile == RowTile::Columns ? "0, keep_dims=True"
+                                                  : "0";
     return "tl." + function + "(" + value + ", axis=" + axis + ")";
   }
   std::string filled(const std::string &value) const {
@@ -199,8 +192,8 @@ private:
     writer.line("pid = tl.program_id(0).to(tl.int64)");
     std::string r = std::to_string(rows);
     switch (tile) {
-    case Tile::Row:
-    case Tile::Stripes:
+    case RowTile::Row:
+    case RowTile::Stripes:
       indices = writer.delinearize("pid", spec.shape, kept, "idx");
       if (alignment > 1) {
         std::string vector = std::to_string(alignment);
@@ -208,15 +201,15 @@ private:
         writer.line("head = (pid * " + writer.scalar(length) + " - begin).to(tl.int32)");
       }
       break;
-    case Tile::Rows:
+    case RowTile::Rows:
       writer.line("line = pid * " + r + " + tl.arange(0, " + r + ")");
       writer.line("kept = " + side("line", true) + " < " + writer.scalar(rowCount));
       indices = writer.delinearize("line", spec.shape, kept, "idx");
       for (std::string &index : indices)
         index = side(index, true);
       break;
-    case Tile::Columns:
-    case Tile::Lanes: {
+    case RowTile::Columns:
+    case RowTile::Lanes: {
       const Expr &inner = spec.shape[kept - 1];
       std::string chunks = writer.scalar(symbolic::ceilDiv(inner, rows));
       writer.line("group = pid // " + chunks);
@@ -234,17 +227,17 @@ private:
     const TextIndex &place = spec.pick[0];
     std::vector<std::string> at = indices;
     at.emplace_back();
-    std::string mask = tile == Tile::Rows ? ", mask=kept, other=0" : "";
+    std::string mask = tile == RowTile::Rows ? ", mask=kept, other=0" : "";
     writer.line("picked = tl.load(places + (" + writer.address(place.operand, at) + ")" + mask +
                 ").to(tl.int64)");
     std::string there = "(picked >= 0) & (picked < " + size + ")";
-    writer.check(tile == Tile::Rows ? "(" + there + ") | (kept == 0)" : there,
+    writer.check(tile == RowTile::Rows ? "(" + there + ") | (kept == 0)" : there,
                  "'" + spec.operation + "' got an index out of range", spec.where);
   }
 
   std::string maskOf(bool alongRows, bool alongElements) const {
-    bool masksRows = alongRows && tile != Tile::Row && tile != Tile::Stripes;
-    bool masksElements = alongElements && tile != Tile::Lanes;
+    bool masksRows = alongRows && tile != RowTile::Row && tile != RowTile::Stripes;
+    bool masksElements = alongElements && tile != RowTile::Lanes;
     return masksRows && masksElements ? "mask" : masksRows ? "kept" : masksElements ? "there" : "";
   }
 
@@ -256,7 +249,7 @@ private:
                      : "(col.to(tl.int32) // " + std::to_string(operand.every) + ").to(tl.int64)");
     bool alongElements = operand.strides[kept].constant() != 0, alongRows = false;
     for (size_t d = 0; d < kept; ++d)
-      alongRows |= operand.strides[d].constant() != 0 && (tile == Tile::Rows || d + 1 == kept);
+      alongRows |= operand.strides[d].constant() != 0 && (tile == RowTile::Rows || d + 1 == kept);
     std::string mask = maskOf(alongRows, alongElements);
     writer.line("in" + std::to_string(i) + " = tl.load(p" + std::to_string(i) + " + (" +
                 addressOf(operand, at) + ")" +
@@ -275,7 +268,7 @@ private:
   /// `x`, the elements of the tile, where `mask`.
   void loadTile() {
     std::string e = std::to_string(elements);
-    if (tile == Tile::Stripes) {
+    if (tile == RowTile::Stripes) {
       isInStripes = true;
       std::string place = alignment > 1 ? "place" : "col";
       std::string wide = isNarrow() ? "" : ".to(tl.int64)";
@@ -286,13 +279,13 @@ private:
       writer.line("there = " + std::string(alignment > 1 ? "(col >= 0) & " : "") + "(col < " +
                   size + ")");
       writer.line("mask = there");
-    } else if (tile != Tile::Lanes) {
-      std::string wide = tile == Tile::Columns && isNarrow() ? ")" : ").to(tl.int64)";
+    } else if (tile != RowTile::Lanes) {
+      std::string wide = tile == RowTile::Columns && isNarrow() ? ")" : ").to(tl.int64)";
       writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
                                       wide + (whole ? "" : ")"),
                                   false));
       writer.line("there = col < " + size);
-      writer.line(tile == Tile::Row ? "mask = there" : "mask = kept & there");
+      writer.line(tile == RowTile::Row ? "mask = there" : "mask = kept & there");
     } else {
       writer.line("mask = kept");
     }
@@ -313,9 +306,9 @@ private:
   void openPass(bool again = false) {
     if (whole)
       return;
-    std::string step = std::to_string(tile == Tile::Stripes ? rows * elements : elements);
+    std::string step = std::to_string(tile == RowTile::Stripes ? rows * elements : elements);
     std::string end = size + (alignment > 1 ? " + head" : "");
-    if (tile == Tile::Lanes) {
+    if (tile == RowTile::Lanes) {
       writer.open("for col in range(0, " + size + "):");
     } else if (again && !forCpu) {
       writer.line("turns = (" + end + " + " + step + " - 1) // " + step);
@@ -385,7 +378,7 @@ private:
     bool logarithm = spec.rule == Rule::LogSoftmax;
     if (!spec.pick.empty())
       return emitPicked();
-    if (tile == Tile::Stripes)
+    if (tile == RowTile::Stripes)
       emitStripedSoftmax();
     else
       emitExponentials();
@@ -397,7 +390,7 @@ private:
   }
 
   void emitPicked() {
-    if (tile == Tile::Stripes)
+    if (tile == RowTile::Stripes)
       emitStripedSoftmax();
     else
       emitExponentials();
@@ -405,7 +398,7 @@ private:
     // The element itself is read once more.
     writer.line("col = picked");
     writer.line("there = (picked >= 0) & (picked < " + size + ")");
-    writer.line(tile == Tile::Rows ? "mask = kept & there" : "mask = there");
+    writer.line(tile == RowTile::Rows ? "mask = kept & there" : "mask = there");
     loadElements();
     storeOne("((" + spec.value + ").to(" + type + ") - peak) - logarithm");
   }
@@ -416,7 +409,7 @@ private:
     writer.body({}, spec.after);
     std::vector<std::string> at = indices;
     at.emplace_back();
-    bool isSide = tile == Tile::Row || tile == Tile::Stripes;
+    bool isSide = tile == RowTile::Row || tile == RowTile::Stripes;
     writer.line(storeText("o0", writer.address(spec.output, at), spec.result, spec.output.dtype,
                           isSide ? "" : "kept"));
   }
@@ -457,7 +450,7 @@ private:
   }
 
   void emitLogSumExp() {
-    if (tile == Tile::Stripes) {
+    if (tile == RowTile::Stripes) {
       emitStripes();
     } else if (whole) {
       writer.line("x = tl.where(mask, x, float('-inf'))");
@@ -482,13 +475,13 @@ private:
 
   void emitVariance() {
     std::string n = "(" + size + ")";
-    if (tile == Tile::Stripes)
+    if (tile == RowTile::Stripes)
       emitStripedMoments();
     else if (whole || forCpu)
       emitMoments(true, n);
     else
       emitWelford(n);
-    if (tile != Tile::Stripes)
+    if (tile != RowTile::Stripes)
       writer.line("differences = " + differences);
     std::string variance = "differences / " + spec.divisor;
     storeOne(spec.rule == Rule::Deviation ? "tl.sqrt(" + variance + ")" : variance);
@@ -591,7 +584,7 @@ private:
   const SymbolTable &symbols;
   KernelWriter writer;
   bool forCpu;
-  Tile tile = Tile::Row;
+  RowTile tile = RowTile::Row;
   Expr length, rowCount = 1, grid = 1;
   size_t kept = 0;
   int64_t rows = 1, elements = 1;

@@ -12,8 +12,6 @@ namespace {
 constexpr int64_t scannedTile = 4096; ///< elements that one program of a scan in one pass holds
 constexpr int64_t mostInGroup = 256;  ///< tiles whose totals are added up to one more
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 /// What a program does with its piece of a line.
 enum class Phase {
   Whole, ///< the piece is the line

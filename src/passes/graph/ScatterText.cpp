@@ -11,8 +11,6 @@ namespace {
 
 constexpr int64_t pieceEntries = 32; ///< sorted entries that one program goes through
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 /// `free` dims come first; every entry, an index over the ordered dims, moves what lies along them.
 class ParallelScatter {
 public:

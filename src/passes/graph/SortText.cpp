@@ -15,17 +15,8 @@ constexpr int64_t roundsLength = 2048; ///< of lines whose few largest are taken
 constexpr int64_t mostRounds = 12;     ///< of longer lines than counted ones: then a choice by bits
 constexpr int64_t tileLength = 2048;   ///< of what one program chooses from
 constexpr int64_t largestChoice = 512;
-constexpr int64_t longestLine = int64_t(1) << 32;
+constexpr int64_t longestSortedLine = int64_t(1) << 32;
 constexpr int64_t narrowPlaces = int64_t(1) << 16;
-
-std::string number(int64_t value) { return std::to_string(value); }
-
-int64_t powerOver(int64_t n) {
-  int64_t power = 1;
-  while (power < n)
-    power *= 2;
-  return power;
-}
 
 /// Sequences of kernels over one operator's lines.
 class Sorting {
@@ -140,7 +131,7 @@ private:
   void choose(int64_t width) {
     size_t source = 0;
     Expr count = length;
-    int64_t most = std::min(symbols.range(count).max, longestLine);
+    int64_t most = std::min(symbols.range(count).max, longestSortedLine);
     for (; most > tileLength; most = (most + tileLength - 1) / tileLength * width) {
       Expr tiles = symbolic::ceilDiv(count, tileLength);
       size_t chosen = sequence.buffer(packing.type(), {lines, tiles, width});

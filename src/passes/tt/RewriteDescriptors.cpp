@@ -108,7 +108,7 @@ Value inShapeOf(OpBuilder &builder, Location loc, Value tile, Type type) {
   return ReshapeOp::create(builder, loc, shape, tile);
 }
 
-struct MakePattern : OpConversionPattern<MakeTensorDescOp> {
+struct MakeDescriptorPattern : OpConversionPattern<MakeTensorDescOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(MakeTensorDescOp op, OneToNOpAdaptor adaptor,
@@ -126,7 +126,7 @@ struct MakePattern : OpConversionPattern<MakeTensorDescOp> {
   }
 };
 
-struct LoadPattern : OpConversionPattern<DescriptorLoadOp> {
+struct LoadDescriptorPattern : OpConversionPattern<DescriptorLoadOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(DescriptorLoadOp op, OneToNOpAdaptor adaptor,
@@ -142,7 +142,7 @@ struct LoadPattern : OpConversionPattern<DescriptorLoadOp> {
   }
 };
 
-struct StorePattern : OpConversionPattern<DescriptorStoreOp> {
+struct StoreDescriptorPattern : OpConversionPattern<DescriptorStoreOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(DescriptorStoreOp op, OneToNOpAdaptor adaptor,
@@ -289,8 +289,9 @@ struct RewriteDescriptorsPass : impl::RewriteDescriptorsBase<RewriteDescriptorsP
     ConversionTarget target(getContext());
     RewritePatternSet patterns(&getContext());
     populatePartsPatterns(converter, patterns, target);
-    patterns.add<MakePattern, LoadPattern, StorePattern, GatherPattern, ScatterPattern,
-                 ReducePattern, CastPattern>(converter, &getContext());
+    patterns.add<MakeDescriptorPattern, LoadDescriptorPattern, StoreDescriptorPattern,
+                 GatherPattern, ScatterPattern, ReducePattern, CastPattern>(converter,
+                                                                            &getContext());
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

@@ -13,11 +13,11 @@ using namespace mlir;
 
 namespace pellucid::reference {
 
-using Binary = double (*)(double, double);
+using FloatBinary = double (*)(double, double);
 
 /// float64 has more than twice the bits of the narrower types, so that rounding a sum, product,
 /// quotient or root to float64 first does not change how it is rounded to them.
-template <Binary fn> static void evaluateBinary(Machine &machine, Operation &op) {
+template <FloatBinary fn> static void evaluateFloatBinary(Machine &machine, Operation &op) {
   auto operands = operandsOf(machine, op);
   Type type = operands[0]->elementType;
   const FloatFormat &format = formatOf(type);
@@ -110,7 +110,7 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   return false;
 }
 
-static void evaluateCompare(Machine &machine, Operation &op) {
+static void evaluateFloatCompare(Machine &machine, Operation &op) {
   auto operands = operandsOf(machine, op);
   const FloatFormat &format = formatOf(operands[0]->elementType);
   auto predicate = cast<arith::CmpFOp>(op).getPredicate();
@@ -149,19 +149,19 @@ static void evaluateFusedMultiplyAdd(Machine &machine, Operation &op) {
 }
 
 void addFloatHandlers(HandlerTable &table) {
-  table["arith.addf"] = evaluateBinary<add>;
-  table["arith.subf"] = evaluateBinary<subtract>;
-  table["arith.mulf"] = evaluateBinary<multiply>;
-  table["arith.divf"] = evaluateBinary<divide>;
-  table["tt.precise_divf"] = evaluateBinary<divide>;
-  table["tt.approx_divf"] = evaluateBinary<divide>;
-  table["arith.remf"] = evaluateBinary<remainder>;
+  table["arith.addf"] = evaluateFloatBinary<add>;
+  table["arith.subf"] = evaluateFloatBinary<subtract>;
+  table["arith.mulf"] = evaluateFloatBinary<multiply>;
+  table["arith.divf"] = evaluateFloatBinary<divide>;
+  table["tt.precise_divf"] = evaluateFloatBinary<divide>;
+  table["tt.approx_divf"] = evaluateFloatBinary<divide>;
+  table["arith.remf"] = evaluateFloatBinary<remainder>;
   table["arith.negf"] = evaluateNegate;
-  table["arith.maximumf"] = evaluateBinary<maximum>;
-  table["arith.minimumf"] = evaluateBinary<minimum>;
-  table["arith.maxnumf"] = evaluateBinary<maxNumber>;
-  table["arith.minnumf"] = evaluateBinary<minNumber>;
-  table["arith.cmpf"] = evaluateCompare;
+  table["arith.maximumf"] = evaluateFloatBinary<maximum>;
+  table["arith.minimumf"] = evaluateFloatBinary<minimum>;
+  table["arith.maxnumf"] = evaluateFloatBinary<maxNumber>;
+  table["arith.minnumf"] = evaluateFloatBinary<minNumber>;
+  table["arith.cmpf"] = evaluateFloatCompare;
   table["math.fma"] = evaluateFusedMultiplyAdd;
   table["tt.clampf"] = evaluateClamp;
 }
