@@ -14,64 +14,26 @@ namespace h = pellucid::host;
 
 namespace {
 
+/// Written by scripts/record_torch_places.py.
+const char *const recordedPlaces =
+#include "trace/torch/places.txt.inc"
+    ;
+
 struct ModulePlace {
   const char *file, *names;
 };
 
-/// Below torch.nn.
-constexpr ModulePlace places[] = {
-    {"modules.pooling",
-     "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
-     "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d "
-     "FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d "
-     "MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"},
-    {"modules.adaptive", "AdaptiveLogSoftmaxWithLoss"},
-    {"modules.dropout", "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout"},
-    {"modules.loss", "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss "
-                     "GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss "
-                     "LinearCrossEntropyLoss MSELoss MarginRankingLoss MultiLabelMarginLoss "
-                     "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss "
-                     "SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss"},
-    {"modules.batchnorm", "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d "
-                          "LazyBatchNorm3d SyncBatchNorm"},
-    {"modules.linear", "Bilinear Identity LazyLinear Linear"},
-    {"parameter", "Buffer Parameter UninitializedBuffer UninitializedParameter"},
-    {"modules.activation",
-     "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU "
-     "LogSigmoid LogSoftmax Mish MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU "
-     "Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink "
-     "Threshold"},
-    {"modules.channelshuffle", "ChannelShuffle"},
-    {"modules.padding",
-     "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
-     "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d "
-     "ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d"},
-    {"modules.container", "Container ModuleDict ModuleList ParameterDict ParameterList Sequential"},
-    {"modules.conv", "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
-                     "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
-                     "LazyConvTranspose3d"},
-    {"modules.distance", "CosineSimilarity PairwiseDistance"},
-    {"modules.normalization", "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"},
-    {"parallel.data_parallel", "DataParallel"},
-    {"modules.sparse", "Embedding EmbeddingBag"},
-    {"modules.flatten", "Flatten Unflatten"},
-    {"modules.fold", "Fold Unfold"},
-    {"modules.rnn", "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase"},
-    {"modules.instancenorm", "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d "
-                             "LazyInstanceNorm2d LazyInstanceNorm3d"},
-    {"modules.linear_cross_entropy_options", "LinearCrossEntropyOptions"},
-    {"modules.module", "Module"},
-    {"modules.pixelshuffle", "PixelShuffle PixelUnshuffle"},
-    {"modules.transformer",
-     "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder "
-     "TransformerEncoderLayer"},
-    {"modules.upsampling", "Upsample UpsamplingBilinear2d UpsamplingNearest2d"}};
-
-const std::map<std::string, std::string, std::less<>> &byName() {
-  static const std::map<std::string, std::string, std::less<>> all = [] {
-    std::map<std::string, std::string, std::less<>> out;
-    for (const ModulePlace &place : places) {
-      std::istringstream words(place.names);
+const std::vector<ModulePlace> &places() {
+  static const std::vector<ModulePlace> all = [] {
+    std::vector<ModulePlace> out;
+    std::istringstream text(recordedPlaces);
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("#"))
+        continue;
+      std::istringstream words(line);
+      ModulePlace &place = out.emplace_back();
+      words >> place.file >> place.package;
+      place.package.pop_back(); // the colon
       for (std::string name; words >> name;)
         place.names.push_back(std::move(name));
     }

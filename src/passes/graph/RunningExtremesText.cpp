@@ -10,10 +10,8 @@ namespace pellucid::passes {
 
 namespace {
 
-std::string number(int64_t value) { return std::to_string(value); }
-
 /// What a program does with its piece of a line.
-enum class Phase {
+enum class ExtremesPhase {
   Whole, ///< the piece is the line
   Total, ///< writes what the piece comes to
   Joint, ///< the line is what the pieces come to, with the places that they have
@@ -22,14 +20,14 @@ enum class Phase {
 
 class ExtremesKernel {
 public:
-  ExtremesKernel(const LineSpec &s, const SymbolTable &t, int64_t p, Phase ph)
-      : spec(s), symbols(t), writer(s.name + (ph == Phase::Total   ? "_totals"
-                                              : ph == Phase::Joint ? "_parts"
-                                                                   : "")),
+  ExtremesKernel(const LineSpec &s, const SymbolTable &t, int64_t p, ExtremesPhase ph)
+      : spec(s), symbols(t), writer(s.name + (ph == ExtremesPhase::Total   ? "_totals"
+                                              : ph == ExtremesPhase::Joint ? "_parts"
+                                                                           : "")),
         piece(p), phase(ph), kept(s.shape.size() - 1), places(s.outputs.size() == 2),
         length(s.shape.back()) {
-    size_t inputs = phase == Phase::Apply ? 2 : 1;
-    if (places && (phase == Phase::Joint || phase == Phase::Apply))
+    size_t inputs = phase == ExtremesPhase::Apply ? 2 : 1;
+    if (places && (phase == ExtremesPhase::Joint || phase == ExtremesPhase::Apply))
       ++inputs;
     for (size_t i = 0; i < inputs; ++i)
       writer.pointer("p" + std::to_string(i));
@@ -87,14 +85,14 @@ private:
     writer.line("x = tl.load(p0 + (" + writer.address(spec.input, indices) + zeros +
                 "), mask=mask, other=0).to(" + type() + ")");
     if (places)
-      writer.line(phase == Phase::Joint
+      writer.line(phase == ExtremesPhase::Joint
                       ? "j = tl.load(p1 + (" + writer.address(spec.input, indices) + zeros +
                             "), mask=mask, other=0)"
                       : "j = tl.broadcast_to(col[None, :], [" + height + ", " + width + "])");
     writer.line(places ? "y, at = tl.associative_scan((x, j), 1, further)"
                        : "y = tl.associative_scan(x, 1, further)");
     takeCarry("y", "at");
-    if (phase != Phase::Total)
+    if (phase != ExtremesPhase::Total)
       store(indices, zeros, "mask");
     // The last one that there is: its bits are added to none.
     writer.line("last = (col == tl.minimum(start + BLOCK, end) - 1)[None, :]");
@@ -110,7 +108,7 @@ private:
       writer.line("carry_at = tl.sum(tl.where(last, at, 0), 1)[:, None]");
     writer.line("carried = tl.program_id(0) >= 0");
     writer.close();
-    if (phase == Phase::Total)
+    if (phase == ExtremesPhase::Total)
       storeTotal(place + "[:, None]", "line_there");
     KernelText text = writer.finish(symbolic::ceilDiv(all, lines) * parts, block);
     text.numWarps = lines * block > 1024 ? 8 : 4;
@@ -143,14 +141,14 @@ private:
     if (places)
       writer.line("j = tl.full([BLOCK], 0, tl.int64) + row");
     takeCarry("x", "j");
-    if (phase != Phase::Total)
+    if (phase != ExtremesPhase::Total)
       store(indices, " + col * 0", "mask");
     writer.line("carry = y");
     if (places)
       writer.line("carry_at = at");
     writer.line("carried = tl.program_id(0) >= 0");
     writer.close();
-    if (phase == Phase::Total)
+    if (phase == ExtremesPhase::Total)
       storeTotal(place, "mask");
     return writer.finish(chunks * product(spec.shape, 0, kept - 1) * parts, block);
   }
@@ -171,7 +169,7 @@ private:
 
   /// What the elements before come to, where there are any.
   void beginCarry(const std::string &shape, const std::string &place, const std::string &there) {
-    if (phase == Phase::Apply) {
+    if (phase == ExtremesPhase::Apply) {
       std::string mask = ", mask=(" + there + ") & (part > 0), other=0)";
       writer.line("carry = tl.load(p1 + (" + place + " - 1)" + mask);
       if (places)
@@ -203,7 +201,7 @@ private:
   const SymbolTable &symbols;
   KernelWriter writer;
   int64_t piece;
-  Phase phase;
+  ExtremesPhase phase;
   size_t kept;
   bool places;
   Expr length, parts = 1;
@@ -237,7 +235,8 @@ KernelSequence writeRunningExtremes(LineSpec spec, const SymbolTable &symbols, b
                 spec.input.strides[kept].constant() != 1;
   int64_t piece = pieceOf(spec, symbols, forCpu);
   if (!piece) {
-    sequence.steps = {{ExtremesKernel(spec, symbols, 0, Phase::Whole).write(across), {0}, results}};
+    sequence.steps = {
+        {ExtremesKernel(spec, symbols, 0, ExtremesPhase::Whole).write(across), {0}, results}};
     return sequence;
   }
   Expr parts = symbolic::ceilDiv(spec.shape.back(), piece);
@@ -257,12 +256,12 @@ KernelSequence writeRunningExtremes(LineSpec spec, const SymbolTable &symbols, b
   };
   std::vector<size_t> totals = buffers(), before = buffers(), applied{0};
   applied.insert(applied.end(), before.begin(), before.end());
-  auto kernel = [&](const LineSpec &what, int64_t of, Phase phase, bool turned) {
+  auto kernel = [&](const LineSpec &what, int64_t of, ExtremesPhase phase, bool turned) {
     return ExtremesKernel(what, symbols, of, phase).write(turned);
   };
-  sequence.steps = {{kernel(spec, piece, Phase::Total, across), {0}, totals},
-                    {kernel(joint, 0, Phase::Joint, false), totals, before},
-                    {kernel(spec, piece, Phase::Apply, across), applied, results}};
+  sequence.steps = {{kernel(spec, piece, ExtremesPhase::Total, across), {0}, totals},
+                    {kernel(joint, 0, ExtremesPhase::Joint, false), totals, before},
+                    {kernel(spec, piece, ExtremesPhase::Apply, across), applied, results}};
   return sequence;
 }
 
