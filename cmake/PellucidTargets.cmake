@@ -13,11 +13,16 @@ function(pellucid_compile_together name)
   endif()
 endfunction()
 
+# The compiler's own passes run once for a kernel, and most of the time is LLVM's: optimising their text further costs a third of
+# the build and gives nothing that can be measured. What runs at every step of a script or a package is optimised in full.
+set(pellucid_compiler_options $<$<CONFIG:Release>:-O1>)
+
 # Headers that every MLIR-including source parses; shared by all layers above src/tt.
 add_library(pellucid_mlir_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/MlirPch.cpp)
 target_include_directories(pellucid_mlir_pch SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_compile_definitions(pellucid_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_include_directories(pellucid_mlir_pch PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(pellucid_mlir_pch PRIVATE ${pellucid_compiler_options})
 target_precompile_headers(pellucid_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPch.h)
 
 # The standard library's headers, for all other layers.
@@ -43,14 +48,18 @@ endfunction()
 
 # pellucid_mlir_library(name SOURCES … [DEPS …] [PCH HEADER … | PCH_FROM LAYER] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that
 # includes MLIR. PCH as above; PCH_FROM: those of a layer below it, as each set takes ten seconds of its own and 90 MB.
+# RUNS_PROGRAMS: scripts and packages run in it.
 # MLIR_LIBS and LLVM_COMPONENTS name static archives (MLIRIR, core …); the shared libraries replace them in `dev`.
 function(pellucid_mlir_library name)
-  cmake_parse_arguments(ARG "NO_PCH" "PCH_FROM" "SOURCES;ALONE;DEPS;PCH;MLIR_LIBS;LLVM_COMPONENTS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PCH;RUNS_PROGRAMS" "PCH_FROM" "SOURCES;ALONE;DEPS;PCH;MLIR_LIBS;LLVM_COMPONENTS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES} ${ARG_ALONE})
   pellucid_compile_together(${name} ${ARG_ALONE})
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  if(NOT ARG_RUNS_PROGRAMS)
+    target_compile_options(${name} PRIVATE ${pellucid_compiler_options})
+  endif()
   if(ARG_PCH)
     target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPch.h ${ARG_PCH})
   elseif(ARG_PCH_FROM)
@@ -102,6 +111,7 @@ function(pellucid_test name)
   if(ARG_MLIR)
     target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
     target_precompile_headers(${name} REUSE_FROM pellucid_mlir_pch)
+    target_compile_options(${name} PRIVATE ${pellucid_compiler_options})
   elseif(NOT ARG_SOURCES MATCHES "[.]c(;|$)") # the header is C++'s
     target_precompile_headers(${name} REUSE_FROM pellucid_test_pch)
     target_compile_options(${name} PRIVATE ${pellucid_test_options})

@@ -12,7 +12,7 @@ oracle=python3 oracle39=python3
 [ ! -f build/test-oracles-3.9/numpy.wanted ] || oracle39=$PWD/build/test-oracles-3.9/bin/python
 log=build/test-build.log
 echo "building build/release with its tests (log: $log)"
-cmake --preset release -DPELLUCID_BUILD_TESTS=ON -DPELLUCID_BUILD_EXAMPLES=ON -DPELLUCID_ORACLE_PYTHON="$oracle" \
+cmake --preset release -DPELLUCID_UNITY=ON -DPELLUCID_BUILD_TESTS=ON -DPELLUCID_BUILD_EXAMPLES=ON -DPELLUCID_ORACLE_PYTHON="$oracle" \
   -DPELLUCID_ORACLE_PYTHON_39="$oracle39" >"$log" 2>&1 &&
   cmake --build --preset release >>"$log" 2>&1 || { grep -nE 'error:|FAILED' "$log" | head -20; tail -30 "$log"; exit 1; }
 result=0
