@@ -323,8 +323,9 @@ h::Value dropout(Tracer &tracer, h::Interpreter &interpreter, std::vector<h::Val
 /// F.relu(x, True): ATen's operators do not have the last parameter of torch.nn.functional's.
 static void nameInPlace(const std::string &name, h::CallArgs &args) {
   static const std::map<std::string, size_t, std::less<>> places = {
-      {"relu", 1}, {"hardswish", 1}, {"hardsigmoid", 1}, {"silu", 1},    {"mish", 1},
-      {"elu", 2},  {"selu", 1},      {"leaky_relu", 2},  {"hardtanh", 3}};
+      {"relu", 1},      {"relu6", 1},       {"celu", 2},       {"threshold", 3},
+      {"hardswish", 1}, {"hardsigmoid", 1}, {"silu", 1},       {"mish", 1},
+      {"elu", 2},       {"selu", 1},        {"leaky_relu", 2}, {"hardtanh", 3}};
   auto place = places.find(name);
   if (place == places.end() || args.positional.size() != place->second + 1)
     return;

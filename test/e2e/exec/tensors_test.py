@@ -141,8 +141,14 @@ class Tensors(unittest.TestCase):
     def test_fills(self):
         self.same("fills")
 
-    def test_nothing_and_overlaps(self):
-        self.same("nothing_and_overlaps")
+    def test_subclassed_layers(self):
+        self.same("subclassed_layers")
+
+    def test_lists_of_tensors(self):
+        self.same("lists_of_tensors")
+
+    def test_in_place_by_position(self):
+        self.same("in_place_by_position")
 
     def test_memory_of_results(self):
         self.same("memory_of_results")
