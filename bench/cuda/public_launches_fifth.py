@@ -393,7 +393,7 @@ ROWS = [
     Row("product (flaggems)", "flag_gems.ops.mm", lambda m: m.general_mm(rand(4096, 4096), rand(4096, 4096), torch.empty(4096, 4096, device="cuda", dtype=torch.float16), 4096, 4096, 4096)),
     Row("dynamic tanh (liger)", LIGER_OPS + "dyt", lambda m: m.liger_dyt_fwd(half(16384, 4096), single(1), half(4096), half(4096))),
     Row("dynamic tanh backward (liger)", LIGER_OPS + "dyt", lambda m: m.liger_dyt_bwd(half(16384, 4096), half(16384, 4096), single(1), half(4096), half(4096)), bound=0.02),
-    Row("softmax backward (liger)", LIGER_OPS + "softmax", lambda m: m._softmax_backward(half(16384, 4096), half(16384, 4096).abs(), 4096, 8, False)),
+    Row("softmax backward (liger)", LIGER_OPS + "softmax", lambda m: m._softmax_backward(half(16384, 4096), torch.softmax(single(16384, 4096), 1).bfloat16(), 4096, 8, False)),
     Row("modulated rms norm (liger)", LIGER_OPS + "modulated_rms_norm", modulated),
     Row("attention over layers (liger)", LIGER_OPS + "attn_res", lambda m: m.attn_res_forward(half(8, 8, 1024, 4096), half(4096) * 0.02, half(4096))),
     Row("scores of neighbours (liger)", LIGER_OPS + "fused_neighborhood_attention", neighbours, take=1),

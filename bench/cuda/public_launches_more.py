@@ -118,6 +118,7 @@ def get_heuristic_config(name):
 """
 GEMS_UTILS = """
 import triton
+import triton.language.extra.libdevice
 from flag_gems.utils import triton_lang_extension
 tl_extra_shim = triton.language.extra.libdevice
 
