@@ -57,6 +57,37 @@ VERBS = {
     "profile": ["profile", *CALL, "-o", "trace.json"],
     "doctor": ["doctor"],
 }
+# What a script does on a disk of one page that is full, and what is left of it: as in Python, but that a tensor file is whole or not there.
+SCRIPT = '''import csv, json, os, pathlib
+import torch
+
+x = torch.softmax(torch.arange(12.0).reshape(3, 4), -1)
+print([round(v, 4) for v in x.sum(-1).tolist()])
+
+
+def attempt(name, write):
+    try:
+        write()
+        print(name, "is written")
+    except OSError as error:
+        print(name, type(error).__name__, "No space left on device" in str(error) or "File too large" in str(error))
+    print(sorted(os.listdir("disk")))
+
+
+def text(mode, write):
+    with open("disk/t", mode) as file:
+        write(file)
+
+
+if os.path.exists("disk/taken"):
+    attempt("torch.save", lambda: torch.save({"w": torch.zeros(4000)}, "disk/w.pt"))
+    attempt("write", lambda: text("w", lambda f: f.write("x" * 20000)))
+    attempt("append", lambda: text("ab", lambda f: [f.write(b"y" * 1000) and f.flush() for _ in range(20)]))
+    attempt("json", lambda: text("w", lambda f: json.dump(list(range(5000)), f)))
+    attempt("csv", lambda: text("w", lambda f: csv.writer(f).writerows([i, i] for i in range(3000))))
+    attempt("write_text", lambda: pathlib.Path("disk/t").write_text("z" * 20000))
+'''
+FULL = ["torch.save OSError True", "['taken']"] + [line for name in ("write", "append", "json", "csv", "write_text") for line in (f"{name} OSError True", "['t', 'taken']")]
 problems = []
 
 
@@ -81,6 +112,7 @@ def first_line(done):
 
 def prepare():
     pathlib.Path("model.py").write_text(MODEL)
+    pathlib.Path("script.py").write_text(SCRIPT)
     head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 64), }"
     head += " " * ((-len(head) - 11) % 64) + "\n"
     data = struct.pack("<128f", *(0.25 * i - 16 for i in range(128)))
@@ -157,11 +189,71 @@ def no_room():
             pathlib.Path("disk/taken").write_bytes(b"x" * 4000)
             for verb in WRITING:
                 check_no_room("onto a full disk", verb, "disk")
+            done = run("exec", "script.py")
+            expect("exec onto a full disk", done.stdout.decode().split("\n")[1:-1] == FULL, done.stdout.decode() + done.stderr.decode())
+            os.remove("disk/t")
             if subprocess.run(["mount", "-o", "remount,ro", "disk"], stderr=subprocess.DEVNULL).returncode == 0:
                 for verb in WRITING:
                     check_no_room("onto a disk mounted read-only", verb, "disk")
         finally:
             subprocess.run(["umount", "disk"])
+
+
+def scripts():
+    """As the other verbs, but that what cannot be printed is Python's exit code 120."""
+    done = shell('"$@" <&- >&- 2>&-', "exec", "script.py")
+    expect("exec with all streams closed", done.returncode == 0, f"exit code {done.returncode}")
+    with open("/dev/full", "wb") as full:
+        done = run("exec", "script.py", stdout=full)
+    expect("exec onto a full device", done.returncode == 120 and "standard output: error: " in first_line(done), f"exit code {done.returncode}: {first_line(done)}")
+    for name, environment in {"an empty environment": {}, "a HOME that is not there": {"HOME": "/nonexistent", "TMPDIR": "/nonexistent"}}.items():
+        done = run("exec", "script.py", env=environment)
+        expect(f"exec with {name}", (done.returncode, done.stdout) == (0, b"[1.0, 1.0, 1.0]\n"), f"exit code {done.returncode}: {first_line(done)}")
+    os.mkdir("left")
+    script = os.path.abspath("script.py")
+    done = shell(f'cd left && rmdir ../left && exec "$@"', "exec", script)
+    expect("exec in a folder that is gone", (done.returncode, done.stdout) == (0, b"[1.0, 1.0, 1.0]\n"), f"exit code {done.returncode}: {first_line(done)}")
+
+
+def ended():
+    """By a signal, at any time: the file is whole, or what was there before."""
+    whole, folder = pathlib.Path(WHOLE).read_bytes(), "ended"
+    os.mkdir(folder)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+        for seconds in (0.05, 0.4, 1.6):
+            process = subprocess.Popen([PROGRAM, "compile", "model.program", "-o", f"{folder}/o.plc"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.send_signal(number)
+            code = process.wait()
+            there = os.listdir(folder)
+            expect(f"compile ended by {number.name}", code in (0, -number) and there in ([], ["o.plc"]), f"exit code {code}, left {there}")
+            expect(f"compile ended by {number.name}", not there or pathlib.Path(folder, "o.plc").read_bytes() == whole, "a file that is not whole")
+            for name in there:
+                os.remove(os.path.join(folder, name))
+
+
+def other_user():
+    """In folders that it may not write to, where this user may become another one."""
+    os.makedirs("closed", exist_ok=True)
+    for name in ("model.program", "script.py"):
+        shutil.copy(name, "closed")
+    os.chmod("closed", 0o555)
+    os.chmod(".", 0o755)
+
+    def nobody():
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+    if os.getuid() != 0 or subprocess.run(["cat", os.path.abspath("closed/script.py")], preexec_fn=nobody, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        return
+    done = run("compile", "model.program", "-o", "x.plc", cwd="closed", preexec_fn=nobody)
+    expect("compile into a folder of others", done.returncode == 1 and "x.plc: error: cannot be written: Permission denied" in first_line(done), f"exit code {done.returncode}: {first_line(done)}")
+    done = run("exec", "script.py", cwd="closed", preexec_fn=nobody)
+    expect("exec in a folder of others", (done.returncode, done.stdout) == (0, b"[1.0, 1.0, 1.0]\n"), f"exit code {done.returncode}: {first_line(done)}")
+    expect("a folder of others", sorted(os.listdir("closed")) == ["model.program", "script.py"], f"left {os.listdir('closed')}")
 
 
 def variables():
@@ -211,7 +303,7 @@ def main():
     try:
         os.chdir(folder)
         prepare()
-        for check in (closed_streams, full_and_broken_streams, no_room, variables, limits, names):
+        for check in (closed_streams, full_and_broken_streams, no_room, scripts, ended, other_user, variables, limits, names):
             check()
     finally:
         os.chdir(start)
