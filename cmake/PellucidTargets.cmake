@@ -2,13 +2,15 @@
 # pellucid_library, pellucid_mlir_library, pellucid_executable, pellucid_test: one call per target, in its own folder.
 
 # Most of a source's time goes into inline functions of headers, once more for each source that uses them. Several sources of a layer
-# compiled as one share them: less than half of the time for a build from nothing, more for a build after one edit.
+# compiled as one share them: about half of the time for a build from nothing, more for a build after one edit
+# (docs/design/0095-several-sources-at-once.md).
 option(PELLUCID_UNITY "Compile the sources of a layer several at a time: for builds from nothing" OFF)
 set(PELLUCID_UNITY_SOURCES 10 CACHE STRING "How many, at most")
+# pellucid_compile_together(target [SOURCE …]): these sources stay alone, as they have short names (`using graph::Value`) for something
+# else than the layer's other sources. Names in unnamed namespaces and `static` ones are there once in a layer.
 function(pellucid_compile_together name)
   if(PELLUCID_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${PELLUCID_UNITY_SOURCES})
-    # What has names of its own for what the layer's other sources name: the reader sees that in the sources' names alone.
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
@@ -29,7 +31,7 @@ target_precompile_headers(pellucid_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/
 add_library(pellucid_std_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/StdPch.cpp)
 target_precompile_headers(pellucid_std_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/StdPch.h)
 
-# pellucid_library(name SOURCES … [DEPS …] [PCH HEADER … | PCH_FROM LAYER]): a static layer library without MLIR. PCH: headers of its own that most of
+# pellucid_library(name SOURCES … [ALONE …] [DEPS …] [PCH HEADER … | PCH_FROM LAYER]): a static layer library without MLIR. PCH: headers of its own that most of
 # its sources include, precompiled for it: half of a source's time is else spent on them. PCH_FROM LAYER: that layer's are taken.
 function(pellucid_library name)
   cmake_parse_arguments(ARG "" "PCH_FROM" "SOURCES;ALONE;DEPS;PCH" ${ARGN})
@@ -46,7 +48,7 @@ function(pellucid_library name)
   endif()
 endfunction()
 
-# pellucid_mlir_library(name SOURCES … [DEPS …] [PCH HEADER … | PCH_FROM LAYER] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that
+# pellucid_mlir_library(name SOURCES … [ALONE …] [DEPS …] [PCH HEADER … | PCH_FROM LAYER] [MLIR_LIBS …] [LLVM_COMPONENTS …]): a layer library that
 # includes MLIR. PCH as above; PCH_FROM: those of a layer below it, as each set takes ten seconds of its own and 90 MB.
 # RUNS_PROGRAMS: scripts and packages run in it.
 # MLIR_LIBS and LLVM_COMPONENTS name static archives (MLIRIR, core …); the shared libraries replace them in `dev`.
