@@ -33,6 +33,7 @@ target_precompile_headers(pellucid_std_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/S
 
 # pellucid_library(name SOURCES … [ALONE …] [DEPS …] [PCH HEADER … | PCH_FROM LAYER]): a static layer library without MLIR. PCH: headers of its own that most of
 # its sources include, precompiled for it: half of a source's time is else spent on them. PCH_FROM LAYER: that layer's are taken.
+# ALONE: more sources, never compiled together with others.
 function(pellucid_library name)
   cmake_parse_arguments(ARG "" "PCH_FROM" "SOURCES;ALONE;DEPS;PCH" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES} ${ARG_ALONE})
