@@ -543,8 +543,13 @@ static bool findLoads(Value tile, llvm::SmallSetVector<tt::LoadOp, 4> &loads,
          });
 }
 
+/// Bits of a warp's number that move along `dim`.
+static unsigned warpBitsAlong(const Layout &layout, unsigned dim) {
+  return llvm::count_if(layout.warps, [&](const auto &point) { return point[dim] != 0; });
+}
+
 // Where one shape is read along one dim and stored along another, what is loaded is reduced as it
-// was loaded.
+// was loaded; unless more warps would then have a part of each sum, which every thread adds up.
 Layout LayoutChoice::ofComputed(Value tile) const {
   Layout own = anchor(tileOf(tile).getShape());
   llvm::SmallSetVector<tt::LoadOp, 4> loads;
@@ -558,6 +563,10 @@ Layout LayoutChoice::ofComputed(Value tile) const {
       return own;
     loaded = layout;
   }
+  for (Operation *user : tile.getUsers())
+    if (auto reduce = dyn_cast<tt::ReduceOp>(user);
+        reduce && warpBitsAlong(*loaded, reduce.getAxis()) > warpBitsAlong(own, reduce.getAxis()))
+      return own;
   return *loaded;
 }
 
