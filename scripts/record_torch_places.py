@@ -19,9 +19,10 @@ def defined(value):
 
 
 def hidden(module):
-    """torch.nn.utils.weight_norm is the function, not the file that it is in."""
+    """torch.nn.utils.weight_norm is the function, not the file that it is in; torch.optim takes its files' names away, and they can be imported."""
     parent, _, name = module.rpartition(".")
-    return not inspect.ismodule(getattr(importlib.import_module(parent), name, None))
+    found = getattr(importlib.import_module(parent), name, None)
+    return found is not None and not inspect.ismodule(found)
 
 
 def found_at(module, name, value):
