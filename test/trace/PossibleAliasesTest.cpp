@@ -108,7 +108,7 @@ TEST_F(PossibleAliases, writesGoFromCopyToCopy) {
 // What cannot be said of symbols is said of every number, of so many.
 TEST_F(PossibleAliases, decoratorsOfFloatsOfSizes) {
   const char *text =
-      "@triton.heuristics({'B': lambda a: 16 if float(a['n']) * 0.5 < 100 else 32})\n"
+      "@triton.heuristics({'B': lambda a: 16 if float(a['n']) ** 0.7 < 200 ** 0.7 else 32})\n"
       "@triton.jit\n"
       "def k(x_ptr, n, B: tl.constexpr):\n"
       "    o = tl.arange(0, B)\n"

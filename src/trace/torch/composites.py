@@ -629,7 +629,7 @@ def _multiplies_distances(x1, x2, p, compute_mode):
         return False
     if compute_mode in ("use_mm_for_euclid_dist", 1):
         return True
-    many = [isinstance(n, int) and n > 25 for n in (x1.shape[-2], x2.shape[-2])]
+    many = [_is_known(n) and n > 25 for n in (x1.shape[-2], x2.shape[-2])]
     return compute_mode in ("use_mm_for_euclid_dist_if_necessary", 0, None) and any(many)
 
 
