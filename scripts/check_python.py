@@ -32,7 +32,7 @@ GIVEN = {  # by the C++ that fills the module
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform", "_zeros"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},
-    "composites.py": {"_is_proved"},
+    "composites.py": {"_is_known", "_is_proved"},
     "shapes.py": {"_is_proved"},
     "aten_resampling.py": {"_is_proved"},
     "aten_values.py": {"_read_size", "_check_sizes", "_is_known", "_is_proved", "_remember", "_remembered"},
