@@ -292,7 +292,7 @@ static std::string floatText(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-static std::string quoted(const std::string &text) {
+static std::string quotedDefault(const std::string &text) {
   std::string out = "'";
   for (char c : text) {
     if (c == '\'' || c == '\\')
@@ -308,7 +308,7 @@ std::string toString(const Argument &argument) {
     std::string operator()(bool b) { return b ? "True" : "False"; }
     std::string operator()(int64_t i) { return std::to_string(i); }
     std::string operator()(double d) { return floatText(d); }
-    std::string operator()(const std::string &s) { return quoted(s); }
+    std::string operator()(const std::string &s) { return quotedDefault(s); }
     std::string operator()(DataType d) { return "torch." + std::string(info(d).torch); }
     std::string operator()(Device d) { return graph::toString(d); }
     std::string operator()(const Expr &e) { return e.text(); }

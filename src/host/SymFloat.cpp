@@ -215,7 +215,7 @@ static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, co
              : logicalOr(holds, logicalAnd(less(under, 0), compared(op, other, over)));
 }
 
-static CompareOp mirrored(CompareOp op) {
+static CompareOp mirroredComparison(CompareOp op) {
   switch (op) {
   case CompareOp::Lt:
     return CompareOp::Gt;
@@ -288,7 +288,7 @@ std::optional<Value> SymFloat::compare(Interpreter &interpreter, CompareOp op, c
     Value self(shared_from_this());
     std::optional<symbolic::Expr> holds = comparison(op, self, other);
     if (!holds && rootOf(other))
-      holds = comparison(mirrored(op), other, self);
+      holds = comparison(mirroredComparison(op), other, self);
     if (holds)
       return Value::condition(*holds);
     refuse(interpreter, "compared");

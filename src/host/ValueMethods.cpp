@@ -107,7 +107,7 @@ Value translated(Interpreter &interpreter, Bound &a) {
   return textOf([&] { return out; });
 }
 
-bool isAscii(const std::string &text) {
+bool isAsciiText(const std::string &text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
@@ -278,7 +278,8 @@ void addValueMethods(Interpreter &interpreter) {
       [](Interpreter &, Bound &a) { return Value(int64_t(placeIn(a[0].range(), a[1]) >= 0)); });
   add("slice", "indices", "self, length", indicesOf);
   add("str", "maketrans", "x, y=None, z=None", textTable);
-  add("str", "isascii", "self", [](Interpreter &, Bound &a) { return Value(isAscii(a[0].str())); });
+  add("str", "isascii", "self",
+      [](Interpreter &, Bound &a) { return Value(isAsciiText(a[0].str())); });
   add("str", "isprintable", "self",
       [](Interpreter &, Bound &a) { return Value(isPrintable(a[0].str())); });
   add("str", "istitle", "self", [](Interpreter &i, Bound &a) { return Value(isTitle(i, a[0])); });

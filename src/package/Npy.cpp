@@ -143,7 +143,7 @@ private:
   size_t at = 0;
 };
 
-uint32_t little(std::span<const uint8_t> bytes, uint64_t at, int count) {
+uint32_t littleOf(std::span<const uint8_t> bytes, uint64_t at, int count) {
   uint32_t value = 0;
   for (int i = 0; i < count; ++i)
     value |= static_cast<uint32_t>(bytes[at + static_cast<uint64_t>(i)]) << (8 * i);
@@ -160,7 +160,7 @@ Status readNpy(std::span<const uint8_t> file, TensorEntry &entry) {
   if (major < 1 || major > 3)
     return Status::error("the .npy file has version " + std::to_string(major) +
                          ", this reader takes 1 to 3");
-  uint64_t prefix = major == 1 ? 10 : 12, size = little(file, 8, major == 1 ? 2 : 4);
+  uint64_t prefix = major == 1 ? 10 : 12, size = littleOf(file, 8, major == 1 ? 2 : 4);
   if (size > file.size() - prefix)
     return Status::error("the .npy file is truncated: a header of " + std::to_string(size) +
                          " bytes in a file of " + std::to_string(file.size()));

@@ -50,7 +50,7 @@ double realOf(const h::Value &value) {
   return value.isInt() ? std::stod(h::repr(value)) : value.real();
 }
 
-std::string packetOf(const std::string &target) {
+std::string packetOfTarget(const std::string &target) {
   size_t begin = target.find('.'), end = target.rfind('.');
   return begin == std::string::npos || end == begin ? target
                                                     : target.substr(begin + 1, end - begin - 1);
@@ -76,7 +76,7 @@ void traceBack(Tracer &tracer, const Value *value, FirstValue &out) {
                                                "to",    "copy",   "contiguous", "lift_fresh_copy"};
   for (;;) {
     const Node &node = *value->producer();
-    std::string packet = packetOf(node.target());
+    std::string packet = packetOfTarget(node.target());
     if (node.isPlaceholder() && node.graph() == &tracer.constructed) {
       std::vector<Node *> leaves = tracer.constructed.placeholders();
       auto at = std::find(leaves.begin(), leaves.end(), &node);

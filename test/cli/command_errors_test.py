@@ -358,7 +358,7 @@ def cases():
 def line_of(name):
     """Where the mistake of a function of MODEL stands."""
     texts = {"endless": "n += 1", "deep": "return deep", "grows": "v = v + v", "text_grows": "s = s + s", "power": "return x * (2",
-             "value_branch": "if x.sum()", "unknown_operator": "return torch.fft", "mismatched": "return x @", "division": "return x * (1",
+             "value_branch": "if x.sum()", "unknown_operator": "return torch.stft", "mismatched": "return x @", "division": "return x * (1",
              "with_async": "return later()"}
     return MODEL[: MODEL.index(texts[name])].count("\n") + 1
 

@@ -14,7 +14,7 @@ using reference::StoppedVariable;
 
 namespace {
 
-std::optional<uint32_t> wholeNumber(std::string_view text) {
+std::optional<uint32_t> wholePlace(std::string_view text) {
   uint32_t value = 0;
   auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   return status == std::errc() && end == text.data() + text.size() && !text.empty()
@@ -80,7 +80,7 @@ std::string tableOf(const StoppedVariable &variable) {
 std::pair<std::string, uint32_t> parseStopPoint(const std::string &text) {
   size_t colon = text.rfind(':');
   auto line = colon == std::string::npos ? std::nullopt
-                                         : wholeNumber(std::string_view(text).substr(colon + 1));
+                                         : wholePlace(std::string_view(text).substr(colon + 1));
   if (!line || *line == 0 || colon == 0)
     fail("--stop-at " + text, "expected FILE:LINE");
   return {text.substr(0, colon), *line};
@@ -91,7 +91,7 @@ std::array<uint32_t, 3> parseProgram(const std::string &text) {
   size_t axis = 0;
   for (size_t begin = 0; begin <= text.size(); ++axis) {
     size_t end = std::min(text.find(',', begin), text.size());
-    auto index = wholeNumber(std::string_view(text).substr(begin, end - begin));
+    auto index = wholePlace(std::string_view(text).substr(begin, end - begin));
     if (!index || axis == 3)
       fail("--program " + text, "expected one to three indices such as 5 or 0,2,1");
     program[axis] = *index;

@@ -26,7 +26,7 @@ namespace {
 /// More would only fill registers.
 constexpr int64_t mostRounds = 8;
 
-std::optional<int64_t> constantOf(Value value) {
+std::optional<int64_t> knownNumber(Value value) {
   APInt number;
   if (!matchPattern(value, m_ConstantInt(&number)))
     return std::nullopt;
@@ -41,7 +41,7 @@ struct Group {
 /// What the loop goes through, where it is a group or nothing.
 std::optional<Group> groupOf(scf::ForOp loop, const tt::AxisAnalysis &axes) {
   auto least = loop.getUpperBound().getDefiningOp<arith::MinSIOp>();
-  auto step = constantOf(loop.getStep());
+  auto step = knownNumber(loop.getStep());
   if (!least || !step || *step < 1 || loop.getUnsignedCmp())
     return std::nullopt;
   for (unsigned side : {0, 1}) {
@@ -50,9 +50,9 @@ std::optional<Group> groupOf(scf::ForOp loop, const tt::AxisAnalysis &axes) {
     if (!sum || !llvm::is_contained(sum->getOperands(), loop.getLowerBound()))
       continue;
     bool isFirst = sum.getLhs() == loop.getLowerBound();
-    auto size = constantOf(isFirst ? sum.getRhs() : sum.getLhs());
+    auto size = knownNumber(isFirst ? sum.getRhs() : sum.getLhs());
     auto divides = [&](Value value) {
-      if (auto constant = constantOf(value))
+      if (auto constant = knownNumber(value))
         return *constant % *size == 0;
       return axes.of(value).divisibilityOfAll() % *size == 0;
     };

@@ -224,10 +224,14 @@ std::vector<ResultType> repeatFake(const OperatorCall &call) {
   if (repeats.size() < self.rank())
     call.fail("expects at least " + std::to_string(self.rank()) + " repeats, got " +
               shapeText(repeats));
-  for (const Expr &times : repeats)
+  constexpr int64_t most = INT64_MAX / 64;
+  for (const Expr &times : repeats) {
     if (times.constantOr(0) < 0)
       call.fail("repeats tensors a number of times that is not negative, got " +
                 shapeText(repeats));
+    if (times.constantOr(0) > most)
+      call.fail("asks for more elements than 64 bits can count");
+  }
   size_t added = repeats.size() - self.rank();
   for (size_t i = added; i < repeats.size(); ++i)
     repeats[i] = repeats[i] * self.shape[i - added];
