@@ -186,6 +186,9 @@ std::vector<ResultType> resultsOf(const OperatorCall &call) {
         for (const Expr &elements : {type->numel(), type->storageElements(call.symbols)})
           if (int64_t known = elements.constantOr(INT64_MAX); known < 0 || known > most)
             elements *int64_t(64);
+        // Nothing in one dim, and more in the others than strides can say.
+        if (type->numel().constantOr(1) == 0)
+          contiguousStrides(type->shape);
       }
   } catch (const std::overflow_error &) {
     call.fail("asks for more elements than 64 bits can count");

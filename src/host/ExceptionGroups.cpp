@@ -60,7 +60,7 @@ std::pair<Value, Value> splitGroup(Interpreter &interpreter, const Value &except
           derived(interpreter, exception, std::move(left))};
 }
 
-/// What splitGroup() and subgroup() are told: classes, or a function.
+/// What split() and subgroup() are told: classes, or a function.
 Test testOf(Interpreter &interpreter, const Value &condition) {
   if (condition.as<Class>() || condition.isTuple())
     return

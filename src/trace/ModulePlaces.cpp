@@ -20,7 +20,8 @@ const char *const recordedPlaces =
     ;
 
 struct ModulePlace {
-  const char *file, *names;
+  std::string file, package;
+  std::vector<std::string> names;
 };
 
 const std::vector<ModulePlace> &places() {
@@ -46,7 +47,7 @@ const std::vector<ModulePlace> &places() {
 const std::map<std::string, std::map<std::string, std::string>> &byPackage() {
   static const std::map<std::string, std::map<std::string, std::string>> all = [] {
     std::map<std::string, std::map<std::string, std::string>> out;
-    for (const Place &place : places())
+    for (const ModulePlace &place : places())
       for (const std::string &name : place.names)
         out[place.package].emplace(name, place.file);
     return out;
@@ -66,7 +67,7 @@ void nameClasses(h::Module &module) {
 }
 
 void addModulePlaces(h::NativeModules &modules) {
-  for (const Place &place : places())
+  for (const ModulePlace &place : places())
     modules.add(place.file, [&place](h::Interpreter &interpreter, h::Module &module) {
       auto package = interpreter.nativeModule(place.package);
       if (!package)
