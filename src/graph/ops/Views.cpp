@@ -247,6 +247,11 @@ std::vector<ResultType> sliceFake(const OperatorCall &call) {
 std::vector<ResultType> narrowFake(const OperatorCall &call) {
   TensorType self = call.tensor("self");
   size_t dim = existingDim(call, "dim", self);
+  // Unlike a slice's, a start beyond the ends is an error.
+  auto given = call.integer("start").constant(), size = self.shape[dim].constant();
+  if (given && size && (*given < -*size || *given > *size))
+    call.fail("expects a start in " + std::to_string(-*size) + ".." + std::to_string(*size) +
+              ", got " + std::to_string(*given));
   Expr start = clampedIndex(call, call.integer("start"), self.shape[dim]),
        length = call.integer("length");
   if (call.symbols.prove(lessEqual(0, length)) != true)

@@ -70,6 +70,9 @@ def _kth(input, k, dim, keepdim):
     if input.dim() == 0:
         value, place = _kth(input.reshape(1), k, 0, False)
         return value, place
+    size = input.shape[dim]
+    if type(k) is int and type(size) is int and not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim % input.dim()}")
     values, places = torch.ops.aten.sort.stable(input, stable=True, dim=dim, descending=False)
     value, place = values.narrow(dim, k - 1, 1), places.narrow(dim, k - 1, 1)
     return tuple(x.clone(memory_format=torch.contiguous_format) for x in ((value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))))

@@ -141,6 +141,9 @@ class Tensors(unittest.TestCase):
     def test_fills(self):
         self.same("fills")
 
+    def test_borders_of_errors(self):
+        self.same("borders_of_errors")
+
     def test_nothing_and_overlaps(self):
         self.same("nothing_and_overlaps")
 
