@@ -250,13 +250,17 @@ void addAtenComposites(h::NativeModules &modules) {
       module.globals->set(name, *source->globals->find(name));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });
-  modules.add("torch.fft", [](h::Interpreter &interpreter, h::Module &module) {
-    auto source = interpreter.importSource("torch_fft_source",
-                                           std::make_shared<SourceFile>("<torch.fft>", fftSource));
-    for (const auto &[name, value] : source->globals->items())
-      if (!name.starts_with("_") && !value.as<h::Module>())
-        module.globals->set(name, value);
-  });
+  auto addPart = [&modules](const std::string &part, const char *text) {
+    modules.add("torch." + part, [part, text](h::Interpreter &interpreter, h::Module &module) {
+      auto source = interpreter.importSource(
+          "torch_" + part + "_source", std::make_shared<SourceFile>("<torch." + part + ">", text));
+      for (const auto &[name, value] : source->globals->items())
+        if (!name.starts_with("_") && !value.as<h::Module>())
+          module.globals->set(name, value);
+    });
+  };
+  addPart("fft", fftSource);
+  addPart("masked", maskedSource);
 }
 
 } // namespace pellucid::trace

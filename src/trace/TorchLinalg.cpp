@@ -242,7 +242,9 @@ private:
 void addTorchLinalg(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch._pellucid_linalg", [&tracer](h::Interpreter &interpreter, h::Module &module) {
     auto source = interpreter.importSource(
-        "torch_linalg_source", std::make_shared<SourceFile>("<torch.linalg>", linalgSource));
+        "torch_linalg_source",
+        std::make_shared<SourceFile>("<torch.linalg>",
+                                     std::string(linalgSource) + linalgProductSource));
     source->globals->set("_factors",
                          h::native("_factors", "kind, a, b=None, unit=False",
                                    [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {

@@ -107,6 +107,12 @@ const char *const fftSource =
 const char *const linalgSource =
 #include "trace/torch/linalg.py.inc"
     ;
+const char *const linalgProductSource =
+#include "trace/torch/linalg_products.py.inc"
+    ;
+const char *const maskedSource =
+#include "trace/torch/masked.py.inc"
+    ;
 const char *const controlSource =
 #include "trace/torch/control.py.inc"
     ;

@@ -31,9 +31,11 @@ extern const char *const runtimeSource;    ///< torch.device, torch.cuda, torch.
 extern const char *const autogradSource;   ///< torch.autograd and what is written with it
 /// The derivatives of operators: of those that compute, and of those that move elements.
 extern const char *const derivativeSource, *const derivativeSourceOfMoves;
-extern const char *const eagerSource;     ///< what scripts ask of the values of tensors
-extern const char *const fftSource;       ///< torch.fft
-extern const char *const linalgSource;    ///< torch.linalg of scripts
+extern const char *const eagerSource; ///< what scripts ask of the values of tensors
+extern const char *const fftSource;   ///< torch.fft
+/// torch.linalg of scripts: factors and equations, and norms, powers and products behind them.
+extern const char *const linalgSource, *const linalgProductSource;
+extern const char *const maskedSource;    ///< torch.masked
 extern const char *const controlSource;   ///< torch.cond and the loops of torch._higher_order_ops
 extern const char *const optimSource;     ///< torch.optim
 extern const char *const moreOptimSource; ///< what follows it

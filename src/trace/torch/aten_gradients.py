@@ -17,6 +17,9 @@ def _convolution_backward(grad_output, input, weight, bias_sizes, stride, paddin
     convolution = torch.ops.aten.convolution.default
     if output_mask[0] and transposed:
         of_input = convolution(grad_output, weight, None, stride, padding, dilation, False, [0] * rank, groups)
+        # What padding of the output reached beyond the input came from nothing.
+        for d in range(rank):
+            of_input = of_input.narrow(2 + d, 0, input.shape[2 + d])
     elif output_mask[0]:
         # What the strides left over at the end of the input.
         extra = []

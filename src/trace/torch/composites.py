@@ -156,7 +156,9 @@ def norm(input, p=2, dim=None, keepdim=False):
     if p == float("-inf"):
         return torch.amin(torch.abs(input), dim, keepdim)
     if p == 0:
-        return torch.sum((input != 0).to(input.dtype), dim, keepdim)
+        count = torch.sum((input != 0).to(input.dtype), dim, keepdim)
+        # It has a gradient in PyTorch, which is zero.
+        return count + 0.0 * torch.sum(torch.sign(torch.where(torch.isfinite(input), input, 0.0)), dim, keepdim) if input.requires_grad else count
     if input.requires_grad:
         return _norm_with_gradient(input, p, dim, keepdim)
     if p != 2:

@@ -255,6 +255,22 @@ def _at_places(grad, dim, index, sizes):
     return found
 
 
+class _WithoutPairsOfZeros(torch.autograd.Function):
+    """Elements as they are. Of two zeros that are multiplied, the second derivative is the product of the rest, which nothing here knows."""
+
+    @staticmethod
+    def forward(ctx, of_part, zeros):
+        ctx.save_for_backward(zeros)
+        return of_part * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        (zeros,) = ctx.saved_tensors
+        if bool((zeros > 1).any()):
+            raise RuntimeError("scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self")
+        return grad, None
+
+
 def _of_scatter_reduce(grad, self, dim, index, src, reduce, include_self, result):
     part = src
     for d in range(src.dim()):
@@ -273,7 +289,16 @@ def _of_scatter_reduce(grad, self, dim, index, src, reduce, include_self, result
         shares = grad / torch.where(count == 0, 1.0, count)
         of_self, of_part = torch.where(own, shares, 0.0), torch.where(winners, torch.gather(shares, dim, index), 0.0)
     else:
-        raise NotImplementedError("the derivative of scatter_reduce with reduce='prod' is not implemented")
+        # The product of the others: of all but the element, where no element or only that one is zero.
+        own, given = torch.where(self == 0, 1.0, self), torch.where(part == 0, 1.0, part)
+        product = torch.scatter_reduce(own, dim, index, given, "prod", include_self=include_self)
+        zeros = (self == 0).to(grad.dtype) if include_self else torch.zeros_like(grad)
+        zeros = torch.scatter_add(zeros, dim, index, (part == 0).to(grad.dtype))
+        share, at = grad * product, torch.gather(zeros, dim, index)
+        of_self = torch.where(zeros == (self == 0).to(grad.dtype), share / own, 0.0)
+        of_part = torch.where(at == (part == 0).to(grad.dtype), torch.gather(share, dim, index) / given, 0.0)
+        if torch.is_grad_enabled():
+            of_part = _WithoutPairsOfZeros.apply(of_part, zeros)
     if not include_self:
         of_self = torch.scatter(of_self, dim, index, 0.0)
     for d in range(of_part.dim()):

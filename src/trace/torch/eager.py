@@ -169,6 +169,15 @@ def svd(input, some=True, compute_uv=True):
 _numbers = range
 
 
+def lu(input, pivot=True, get_infos=False):
+    LU, pivots = torch.linalg.lu_factor(input, pivot=pivot)
+    if not get_infos:
+        return LU, pivots
+    singular = torch.diagonal(LU.detach(), dim1=-2, dim2=-1) == 0
+    first = torch.argmax(singular.to(torch.int32), -1) + 1
+    return LU, pivots, torch.where(singular.any(-1), first, 0).to(torch.int32)
+
+
 def range(start, end=None, step=1, dtype=None):
     if end is None:
         start, end = 0, start

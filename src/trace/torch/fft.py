@@ -26,16 +26,21 @@ def _one(name):
     return transform
 
 
+def _listed(sizes):
+    """One number stands for a list of one."""
+    return None if sizes is None else [sizes] if isinstance(sizes, int) else list(sizes)
+
+
 def _two(name):
     def transform(input, s=None, dim=(-2, -1), norm=None):
-        return _called(name, input, s, list(dim), norm)
+        return _called(name, input, _listed(s), _listed(dim), norm)
 
     return transform
 
 
 def _several(name):
     def transform(input, s=None, dim=None, norm=None):
-        return _called(name, input, s, None if dim is None else [dim] if isinstance(dim, int) else list(dim), norm)
+        return _called(name, input, _listed(s), _listed(dim), norm)
 
     return transform
 

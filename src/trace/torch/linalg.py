@@ -199,26 +199,64 @@ def inverse(input):
 # --- LU and determinants
 
 
+class _LuFactor(torch.autograd.Function):
+    _named_as = "LinalgLuFactorExBackward0"
+
+    @staticmethod
+    def forward(ctx, A):
+        LU, pivots, _infos = _factors("lu", A.detach())
+        ctx.save_for_backward(LU, pivots)
+        ctx.mark_non_differentiable(pivots)
+        return LU, pivots
+
+    @staticmethod
+    def backward(ctx, grad, _pivots):
+        """Of the rows in their order of P: what both triangles of the square part are asked for, and what is beside or below it."""
+        LU, pivots = ctx.saved_tensors
+        m, n = LU.shape[-2], LU.shape[-1]
+        k = min(m, n)
+        square, of_lower, of_upper = LU[..., :k, :k], grad[..., :k, :k].tril(-1), grad[..., :k, :k].triu()
+        lower, upper = square.tril(-1) + torch.eye(k, dtype=LU.dtype, device=LU.device), square.triu()
+        lower_asked, upper_asked = _turned(lower) @ of_lower, of_upper @ _turned(upper)
+        if n > k:
+            lower_asked = lower_asked - grad[..., :, k:] @ _turned(LU[..., :, k:])
+        if m > k:
+            upper_asked = upper_asked - _turned(LU[..., k:, :]) @ grad[..., k:, :]
+        found = solve_triangular(_turned(lower), lower_asked.tril(-1) + upper_asked.triu(), upper=True, unitriangular=True)
+        found = solve_triangular(_turned(upper), found, upper=False, left=False)
+        if n > k:
+            found = torch.cat([found, solve_triangular(_turned(lower), grad[..., :, k:], upper=True, unitriangular=True)], -1)
+        if m > k:
+            found = torch.cat([found, solve_triangular(_turned(upper), grad[..., k:, :], upper=False, left=False)], -2)
+        return torch.gather(found, -2, torch.argsort(_rows_taken(pivots, m), -1).unsqueeze(-1).expand(found.shape))
+
+
+def _rows_taken(pivots, m):
+    """Which row of A each row of L U is."""
+    lead = list(pivots.shape[:-1])
+    found = []
+    for swaps in pivots.reshape(math.prod(lead), pivots.shape[-1]).tolist():
+        order = list(range(m))
+        for i, other in enumerate(swaps):
+            order[i], order[other - 1] = order[other - 1], order[i]
+        found.append(order)
+    return torch.tensor(found, dtype=torch.int64, device=pivots.device).reshape(lead + [m])
+
+
 def lu_factor(A, *, pivot=True):
     if not pivot:
         raise NotImplementedError("linalg.lu_factor without pivots")
-    LU, pivots, infos = _factors("lu", A.detach())
-    if A.requires_grad and torch.is_grad_enabled():
-        raise NotImplementedError("the derivative of linalg.lu_factor; solve, inv and det have theirs")
-    return _returned("linalg_lu_factor", ("LU", "pivots"), (LU, pivots))
+    return _returned("linalg_lu_factor", ("LU", "pivots"), _LuFactor.apply(A))
 
 
 def lu(A, *, pivot=True):
     LU, pivots = lu_factor(A, pivot=pivot)
-    if A.dim() != 2:
-        raise NotImplementedError("linalg.lu of batches")
-    m, n, k = A.shape[0], A.shape[1], min(A.shape[0], A.shape[1])
-    order = list(range(m))
-    for i, other in enumerate(pivots.tolist()):
-        order[i], order[other - 1] = order[other - 1], order[i]
-    P = torch.zeros(m, m, dtype=A.dtype)
-    P[order, list(range(m))] = 1.0
-    return _returned("linalg_lu", ("P", "L", "U"), (P, LU[:, :k].tril(-1) + torch.eye(m, k, dtype=A.dtype), LU[:k].triu()))
+    m, n = A.shape[-2], A.shape[-1]
+    k = min(m, n)
+    places = torch.arange(m, device=A.device).unsqueeze(-1)
+    P = (places == _rows_taken(pivots, m).unsqueeze(-2)).to(A.dtype)
+    L = LU[..., :k].tril(-1) + torch.eye(m, k, dtype=A.dtype, device=A.device)
+    return _returned("linalg_lu", ("P", "L", "U"), (P, L, LU[..., :k, :].triu()))
 
 
 class _SignedLog(torch.autograd.Function):
@@ -322,8 +360,8 @@ class _Eigh(torch.autograd.Function):
     _named_as = "LinalgEighBackward0"
 
     @staticmethod
-    def forward(ctx, A):
-        L, V = _factors("eigh", A.detach())
+    def forward(ctx, A, upper):
+        L, V = _factors("eigh", _turned(A.detach()) if upper else A.detach())
         ctx.save_for_backward(L, V)
         return L, V
 
@@ -332,12 +370,12 @@ class _Eigh(torch.autograd.Function):
         L, V = ctx.saved_tensors
         inner = _turned(V) @ grad_vectors
         inner = inner - torch.diag_embed(torch.diagonal(inner, dim1=-2, dim2=-1))
-        return V @ (inner / _differences(L) + torch.diag_embed(grad_values)) @ _turned(V)
+        return V @ (inner / _differences(L) + torch.diag_embed(grad_values)) @ _turned(V), None
 
 
 def eigh(A, UPLO="L"):
     _square(A, "linalg.eigh")
-    return _returned("linalg_eigh", ("eigenvalues", "eigenvectors"), _Eigh.apply(A if UPLO.upper() == "L" else _turned(A)))
+    return _returned("linalg_eigh", ("eigenvalues", "eigenvectors"), _Eigh.apply(A, UPLO.upper() == "U"))
 
 
 def eigvalsh(A, UPLO="L"):
@@ -374,9 +412,7 @@ def svd(A, full_matrices=True, *, driver=None):
     U, S, Vh = _Svd.apply(A)
     k, m, n = S.shape[-1], A.shape[-2], A.shape[-1]
     if full_matrices and m != n:
-        if A.requires_grad and torch.is_grad_enabled():
-            raise NotImplementedError("the derivative of linalg.svd with full_matrices=True; pass False")
-        # What is missing to a basis.
+        # What is missing to a basis: no derivative is asked of it.
         if m > k:
             U = torch.cat([U, _factors("qr_complete", U.detach())[0][..., k:]], -1)
         else:
@@ -388,18 +424,42 @@ def svdvals(A, *, driver=None):
     return _Svd.apply(A)[1]
 
 
+class _Pinv(torch.autograd.Function):
+    """Its derivative takes the inverse as it is: singular values may be equal, and a matrix that is said to be symmetric is read as a whole."""
+
+    _named_as = "LinalgPinvBackward0"
+
+    @staticmethod
+    def forward(ctx, A, atol, rtol, hermitian):
+        read = A.detach()
+        U, S, Vh = _factors("svd", read.tril() + _turned(read.tril(-1)) if hermitian else read)
+        least = torch.clamp(S.amax(-1, True) * rtol, min=atol)
+        X = _turned(Vh) @ (torch.where(S > least, 1.0 / S, 0.0).unsqueeze(-1) * _turned(U))
+        ctx.save_for_backward(A, X)
+        return X
+
+    @staticmethod
+    def backward(ctx, grad):
+        A, X = ctx.saved_tensors
+        asked = _turned(grad)
+        if A.shape[-2] <= A.shape[-1]:
+            inner = asked @ X
+            turned = inner @ _turned(X)
+            found = turned - _turned(X @ inner) - A @ (X @ turned) + _turned(X) @ (X @ (asked - inner @ A))
+        else:
+            inner = X @ asked
+            turned = _turned(X) @ inner
+            found = turned - _turned(inner @ X) + ((asked - A @ inner) @ X) @ _turned(X) - ((turned @ A) @ X)
+        return found, None, None, None
+
+
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
-    if hermitian:
-        # PyTorch's derivative is that of the whole matrix.
-        whole = A.detach()
-        A = whole.tril() + _turned(whole.tril(-1)) + (A - whole)
     if 0 in A.shape:
         return _turned(A) * 1
-    U, S, Vh = _Svd.apply(A)
     if rtol is None:
         rtol = max(A.shape[-2:]) * torch.finfo(A.dtype).eps if atol is None else 0.0
-    least = torch.clamp(S.detach().amax(-1, True) * rtol, min=0.0 if atol is None else atol)
-    return _turned(Vh) @ (torch.where(S > least, 1.0 / S, 0.0).unsqueeze(-1) * _turned(U))
+    bounds = [b.detach().unsqueeze(-1) if isinstance(b, torch.Tensor) else b for b in (0.0 if atol is None else atol, rtol)]
+    return _Pinv.apply(A, bounds[0], bounds[1], hermitian)
 
 
 def matrix_rank(A, *, atol=None, rtol=None, hermitian=False):
@@ -419,127 +479,19 @@ def cond(A, p=None):
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    X = pinv(A, rtol=rcond) @ B
-    rank = matrix_rank(A)
-    left = ((A @ X - B) ** 2).sum(-2) if A.shape[-2] > A.shape[-1] and A.dim() == 2 and int(rank) == A.shape[-1] else A.new_empty([0])
-    return _returned("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"), (X, left, rank, A.new_empty([0])))
-
-
-# --- norms, powers, products
-
-
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    if ord not in ("nuc", 2, -2):
-        return torch.ops.aten.linalg_matrix_norm(A, ord, list(dim), keepdim, dtype=dtype)
-    x = A if dtype is None else A.to(dtype)
-    first, second = [d % A.dim() for d in dim]
-    S = svdvals(torch.movedim(x, (first, second), (-2, -1)))
-    found = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
-    return found.reshape([1 if d in (first, second) else size for d, size in enumerate(A.shape)]) if keepdim else found
-
-
-def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
-    dims = [dim] if isinstance(dim, int) else dim
-    if ord is not None and (A.dim() == 2 if dims is None else len(dims) == 2):
-        return matrix_norm(A, ord, (-2, -1) if dims is None else tuple(dims), keepdim, dtype=dtype)
-    return torch.ops.aten.linalg_norm(A, ord, dims, keepdim, dtype=dtype)
-
-
-def matrix_power(A, n):
-    _square(A, "linalg.matrix_power")
-    if n == 1:
-        return A.clone()
-    if n < 0:
-        return matrix_power(inv(A), -n)
-    found, factor = None, A
-    while n:
-        if n % 2:
-            found = factor if found is None else found @ factor
-        n //= 2
-        if n:
-            factor = factor @ factor
-    return torch.eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape).clone() if found is None else found
-
-
-def matrix_exp(A):
-    """Its series, of a matrix halved until it is small, and squared as often."""
-    _square(A, "linalg.matrix_exp")
-    if A.numel() == 0:
-        return A.clone()
-    largest = float(torch.abs(A.detach()).sum(-1).amax())
-    times = max(0, math.ceil(math.log2(largest)) + 2) if largest > 0 and math.isfinite(largest) else 0
-    x = A / 2**times
-    one = torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
-    found = one + x / 18
-    for k in range(17, 0, -1):
-        found = one + x @ found / k
-    for _ in range(times):
-        found = found @ found
-    return found
-
-
-def multi_dot(tensors):
-    """The order in which the fewest products are formed."""
-    tensors = list(tensors)
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    row, column = tensors[0].dim() == 1, tensors[-1].dim() == 1
-    if row:
-        tensors[0] = tensors[0].unsqueeze(0)
-    if column:
-        tensors[-1] = tensors[-1].unsqueeze(-1)
-    sizes = [t.shape[0] for t in tensors] + [tensors[-1].shape[1]]
-    n = len(tensors)
-    best = {(i, i): (0, i) for i in range(n)}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            best[(i, j)] = min((best[(i, k)][0] + best[(k + 1, j)][0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j))
-
-    def product(i, j):
-        return tensors[i] if i == j else product(i, best[(i, j)][1]) @ product(best[(i, j)][1] + 1, j)
-
-    found = product(0, n - 1)
-    if row:
-        found = found.squeeze(0)
-    return found.squeeze(-1) if column else found
-
-
-def vander(x, *, N=None):
-    N = x.shape[-1] if N is None else N
-    if N <= 1:
-        raise RuntimeError("N must be greater than 1.")
-    return torch.stack([x**k if k else torch.ones_like(x) for k in range(N)], -1)
-
-
-def cross(input, other, *, dim=-1):
-    return torch.ops.aten.linalg_cross(input, other, dim=dim)
-
-
-def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
-    return torch.diagonal(A, offset, dim1, dim2)
-
-
-def tensorinv(A, ind=2):
-    if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    sizes = list(A.shape[ind:]) + list(A.shape[:ind])
-    rows, columns = math.prod(A.shape[:ind]), math.prod(A.shape[ind:])
-    if rows != columns:
-        raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {columns} != {rows}")
-    return inv(A.reshape(rows, columns)).reshape(sizes)
-
-
-def tensorsolve(A, B, dims=None):
-    if dims is not None:
-        dims = [d % A.dim() for d in dims]
-        A = A.permute([d for d in range(A.dim()) if d not in dims] + dims)
-    sizes, count = list(A.shape[B.dim():]), B.numel()
-    if math.prod(sizes) != count:
-        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got "
-                           f"{math.prod(sizes)} != {math.prod(A.shape[:B.dim()])}")
-    return solve(A.reshape(count, count), B.reshape(count)).reshape(sizes)
-
-
-def vecdot(x, y, *, dim=-1):
-    return (x * y).sum(dim)
+    """What comes beside the solution depends on the driver, as there: gels finds no rank, gelsy no singular values."""
+    driver = "gelsy" if driver is None else driver
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}")
+    m, n = A.shape[-2], A.shape[-1]
+    is_vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and list(B.shape) == list(A.shape[:-1]))
+    right = B.unsqueeze(-1) if is_vector else B
+    X = pinv(A, rtol=rcond) @ right
+    rank = matrix_rank(A, rtol=rcond)
+    left = A.new_empty([0])
+    if m > n and (driver == "gels" or bool((rank == n).all())):
+        left = ((A @ X - right) ** 2).sum(-2)
+    if driver == "gels":
+        rank = rank.new_empty([0])
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else A.new_empty([0])
+    return _returned("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"), (X.squeeze(-1) if is_vector else X, left, rank, values))

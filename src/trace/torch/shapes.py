@@ -27,7 +27,11 @@ def scatter(input, dim, index, src=None, value=None, reduce=None):
 
 
 def index_fill(input, dim, index, value):
-    return torch.ops.aten.index_fill.int_Scalar(input, dim, index, value)
+    if not isinstance(value, torch.Tensor):
+        return torch.ops.aten.index_fill.int_Scalar(input, dim, index, value)
+    if value.dim() != 0:
+        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
+    return torch.ops.aten.index_fill.int_Tensor(input, dim, index, value)
 
 
 def index_put(input, indices, values, accumulate=False):

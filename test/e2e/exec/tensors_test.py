@@ -124,6 +124,9 @@ class Tensors(unittest.TestCase):
     def test_slopes(self):
         self.same("slopes")
 
+    def test_masked_and_factored(self):
+        self.same("masked_and_factored")
+
     def test_covariances(self):
         self.same("covariances")
 
