@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py", "foreach.py"], ["hooks.py", "module_names.py", "nn.py", "nn_basic.py", "nn_convolutions.py", "nn_containers.py", "nn_tuples.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
             ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"], ["argparse.py", "argparse_actions.py", "argparse_parser.py"], ["unittest.py", "unittest_functions.py", "unittest_runs.py"],
             ["standard_library.py", "standard_library_random.py"], ["numpy.py", "numpy_arrays.py", "numpy_functions.py", "numpy_random.py", "numpy_files.py"],
-            ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_ratios.py", "distribution_kl.py"],
+            ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_ratios.py", "distribution_kl.py", "distribution_supports.py"],
             [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
 GIVEN = {  # by the C++ that fills the module
     "init.py": {"_truncated_normal", "_orthogonal"},

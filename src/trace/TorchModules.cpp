@@ -502,18 +502,6 @@ void addTorchModules(h::NativeModules &modules, Tracer &tracer) {
     fallBackToAten(module, tracer, true);
   });
   modules.add("torch.nn.functional", [&tracer](h::Interpreter &i, h::Module &module) {
-    module.globals->set(
-        "embedding",
-        h::native("torch.nn.functional.embedding",
-                  "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
-                  "scale_grad_by_freq=False, sparse=False",
-                  [&tracer](h::Interpreter &i, std::vector<h::Value> &a) {
-                    // The padding index, the frequencies and sparseness are the gradient's.
-                    if (!a[3].isNone())
-                      i.refuse("an embedding with max_norm writes its weight at every call, which "
-                               "is not supported; scale the rows that were looked up");
-                    return callAten(tracer, i, "embedding", argsOf({a[1], a[0]}));
-                  }));
     for (const char *name : {"softmax", "log_softmax", "softmin"})
       addSoftmax(module, tracer, name);
     module.globals->set("dropout",

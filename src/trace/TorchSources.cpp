@@ -170,6 +170,9 @@ const char *const distributionRatioSource =
 const char *const divergenceSource =
 #include "trace/torch/distribution_kl.py.inc"
     ;
+const char *const supportSource =
+#include "trace/torch/distribution_supports.py.inc"
+    ;
 const char *const parametrizeSource =
 #include "trace/torch/nn_parametrize.py.inc"
     ;

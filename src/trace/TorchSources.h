@@ -46,7 +46,8 @@ extern const char *const utilitySource;      ///< torch.nn.utils
 extern const char *const sequenceSource;     ///< torch.nn.utils.rnn
 extern const char *const distributionSource; ///< torch.distributions
 extern const char *const moreDistributionSource,
-    *const distributionTransformSource, *const distributionRatioSource, *const divergenceSource;
+    *const distributionTransformSource, *const distributionRatioSource, *const divergenceSource,
+                                                                            *const supportSource;
 extern const char *const parametrizeSource;  ///< torch.nn.utils.parametrize
 extern const char *const pruneSource;        ///< torch.nn.utils.prune
 extern const char *const foreachSource;      ///< torch._foreach_*; part of the composites' module

@@ -119,7 +119,8 @@ void addTorchTraining(h::NativeModules &modules, Tracer &tracer) {
   modules.add("torch.distributions", [](h::Interpreter &interpreter, h::Module &module) {
     fillFromSource(interpreter, module, "distributions",
                    std::string(distributionSource) + moreDistributionSource +
-                       distributionTransformSource + distributionRatioSource + divergenceSource);
+                       distributionTransformSource + distributionRatioSource + divergenceSource +
+                       supportSource);
   });
   for (const char *part : {"transforms",
                            "distribution",

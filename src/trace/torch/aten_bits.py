@@ -73,7 +73,7 @@ def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
 def _embedding_renorm(self, indices, max_norm, norm_type):
     """Rows that are looked up are made no longer than `max_norm`."""
     norms = _vector_norm(self, norm_type, [1], True, None)
-    asked = torch.zeros([self.shape[0]], dtype=torch.bool).index_fill(0, indices.reshape(-1), True).unsqueeze(1)
+    asked = torch.zeros([self.shape[0]], dtype=torch.bool, device=self.device).index_fill(0, indices.reshape(-1), True).unsqueeze(1)
     return torch.where(torch.logical_and(asked, norms > max_norm), self * (max_norm / (norms + 1e-7)), self)
 
 

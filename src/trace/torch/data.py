@@ -249,11 +249,11 @@ def default_collate(batch):
     if isinstance(first, dict):
         return {key: default_collate([one[key] for one in batch]) for key in first}
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*[default_collate(list(parts)) for parts in zip(*batch)])
+        return type(first)(*[default_collate(parts) for parts in zip(*batch)])
     if isinstance(first, (tuple, list)):
         if not all(len(one) == len(first) for one in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(list(parts)) for parts in zip(*batch)]
+        return [default_collate(parts) for parts in zip(*batch)]
     raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}")
 
 

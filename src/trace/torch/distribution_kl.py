@@ -179,14 +179,3 @@ class _Constraints:
 
 
 constraints = _Constraints
-Normal.support = Laplace.support = Cauchy.support = Gumbel.support = _Constraints.real
-Exponential.support = Gamma.support = LogNormal.support = HalfNormal.support = Weibull.support = _Constraints.nonnegative
-Bernoulli.support = _Constraints.boolean
-Beta.support = _Constraints.unit_interval
-Dirichlet.support = _Constraints.simplex
-MultivariateNormal.support = _Constraints.real_vector
-Poisson.support = Geometric.support = _Constraints.nonnegative_integer
-StudentT.support = VonMises.support = _Constraints.real
-FisherSnedecor.support = InverseGamma.support = _Constraints.positive
-Kumaraswamy.support = ContinuousBernoulli.support = _Constraints.unit_interval
-NegativeBinomial.support = _Constraints.nonnegative_integer

@@ -108,10 +108,8 @@ class InverseGamma(TransformedDistribution):
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
-    def cdf(self, value):
+    def icdf(self, value):
         raise NotImplementedError
-
-    icdf = cdf
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -259,11 +257,6 @@ class Binomial(_Lazily):
     @property
     def variance(self):
         return self.total_count * self.probs * (1 - self.probs)
-
-    @property
-    def support(self):
-        text = f"IntegerInterval(lower_bound=0, upper_bound={self.total_count})"
-        return Constraint(text, lambda v: (v % 1 == 0) & (v >= 0) & (v <= self.total_count), 0, True)
 
     def sample(self, sample_shape=()):
         raise NotImplementedError("torch.distributions.Binomial.sample() draws from PyTorch's generator one number after another; Bernoulli(probs).sample([n]).sum(0) is there")

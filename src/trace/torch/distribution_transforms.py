@@ -4,6 +4,8 @@
 class Transform:
     bijective = False
     event_dim = 0
+    # 1 where it rises, -1 where it falls: a number or a tensor.
+    sign = 1
 
     def __init__(self, cache_size=0):
         self._cache_size, self._known = cache_size, None
@@ -47,6 +49,10 @@ class _Inverse(Transform):
     @property
     def inv(self):
         return self._transform
+
+    @property
+    def sign(self):
+        return self._transform.sign
 
     def __call__(self, x):
         return self._transform._inv_call(x)
@@ -107,6 +113,10 @@ class PowerTransform(Transform):
         super().__init__(cache_size)
         (self.exponent,) = _tensors(exponent)
 
+    @property
+    def sign(self):
+        return self.exponent.sign()
+
     def _call(self, x):
         return x.pow(self.exponent)
 
@@ -160,6 +170,10 @@ class TanhTransform(Transform):
 
 
 class AbsTransform(Transform):
+    @property
+    def sign(self):
+        raise NotImplementedError
+
     def _call(self, x):
         return x.abs()
 
@@ -173,6 +187,10 @@ class AffineTransform(Transform):
     def __init__(self, loc, scale, event_dim=0, cache_size=0):
         super().__init__(cache_size)
         self.loc, self.scale, self.event_dim = loc, scale, event_dim
+
+    @property
+    def sign(self):
+        return self.scale.sign() if isinstance(self.scale, torch.Tensor) else (self.scale > 0) - (self.scale < 0)
 
     def _call(self, x):
         return self.loc + self.scale * x
@@ -248,13 +266,20 @@ class TransformedDistribution(Distribution):
             y = x
         return total + _sum_rightmost(self.base_dist.log_prob(y), event - len(self.base_dist.event_shape))
 
+    def _risen(self, share):
+        """The share below is the share above where the transforms fall."""
+        sign = 1
+        for transform in self.transforms:
+            sign = sign * transform.sign
+        return share if isinstance(sign, int) and sign == 1 else sign * (share - 0.5) + 0.5
+
     def cdf(self, value):
         for transform in reversed(self.transforms):
             value = transform._inv_call(value)
-        return self.base_dist.cdf(value)
+        return self._risen(self.base_dist.cdf(value))
 
     def icdf(self, value):
-        value = self.base_dist.icdf(value)
+        value = self.base_dist.icdf(self._risen(value))
         for transform in self.transforms:
             value = transform(value)
         return value
@@ -337,6 +362,12 @@ class HalfCauchy(TransformedDistribution):
         (value,) = _tensors(value)
         logs = math.log(2) - math.log(math.pi) - self.scale.log() - (value / self.scale).pow(2).log1p()
         return torch.where(value >= 0, logs, -math.inf)
+
+    def cdf(self, value):
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value):
+        return self.base_dist.icdf((value + 1) / 2)
 
     def entropy(self):
         return self.base_dist.entropy() - math.log(2)

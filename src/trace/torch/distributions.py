@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.distributions: those that policies and autoencoders draw from."""
+import copy
+import functools
 import math
 
 import torch
@@ -193,7 +195,9 @@ class _Lazily(Distribution):
     def __getattr__(self, name):
         if name not in ("probs", "logits") or "_is_given" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = self._other()
+        # The first who asks may be a draw, which has no gradient; entropies and log_prob that ask later have one.
+        with torch.enable_grad():
+            value = self._other()
         setattr(self, name, value)
         self._shown = tuple(shown for shown in self._shown if shown not in ("probs", "logits")) + ("probs", "logits")
         return value
@@ -270,9 +274,6 @@ class Categorical(_Lazily):
             return torch.multinomial(rows, count, True).T.reshape(self._extended(sample_shape))
 
     def log_prob(self, value):
-        if self._validate_args:
-            torch._check_all(torch.logical_and(value >= 0, value < self._num_events), "ValueError", f"Expected value argument to be within the support (IntegerInterval(lower_bound=0, "
-                             f"upper_bound={self._num_events - 1})) of the distribution {self!r}, but found invalid values")
         value = value.long().unsqueeze(-1)
         shape = torch.broadcast_shapes(value.shape[:-1], self.logits.shape[:-1])
         logits = self.logits.expand(list(shape) + [self._num_events])

@@ -322,6 +322,9 @@ class Gamma(Distribution):
         self._require(self.concentration > 0, "concentration", "GreaterThan(lower_bound=0.0)", self.concentration)
         self._require(self.rate > 0, "rate", "GreaterThan(lower_bound=0.0)", self.rate)
 
+    def cdf(self, value):
+        return torch.special.gammainc(self.concentration, self.rate * value)
+
     @property
     def mean(self):
         return self.concentration / self.rate

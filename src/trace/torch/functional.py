@@ -217,6 +217,19 @@ def pdist(input, p=2.0):
     return torch.ops.aten.pdist.default(input, p)
 
 
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    if padding_idx is None:
+        padding_idx = -1
+    elif not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    elif padding_idx < 0:
+        padding_idx = weight.shape[0] + padding_idx
+    if max_norm is not None:
+        with torch.no_grad():
+            weight.copy_(torch.ops.aten.embedding_renorm.default(weight, input, max_norm, norm_type))
+    return torch.ops.aten.embedding.default(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
 def embedding_bag(
     input,
     weight,
@@ -231,7 +244,8 @@ def embedding_bag(
     padding_idx=None,
 ):
     if max_norm is not None:
-        raise NotImplementedError("an embedding with max_norm writes its weight at every call; scale the rows that were looked up")
+        with torch.no_grad():
+            weight.copy_(torch.ops.aten.embedding_renorm.default(weight, input, max_norm, norm_type))
     if weight.dtype in (torch.int32, torch.int64) and input.is_floating_point():
         input, weight = weight, input  # the order of old
     if mode not in ("sum", "mean", "max"):
@@ -245,7 +259,7 @@ def embedding_bag(
             # Bags of one length are a dim that is summed up.
             rows = torch.ops.aten.embedding.default(weight, input)
             return rows.sum(1) if mode == "sum" else rows.mean(1)
-        offsets = torch.arange(0, input.numel(), input.shape[1], dtype=input.dtype)
+        offsets = torch.arange(0, input.numel(), input.shape[1], dtype=input.dtype, device=input.device)
         input = input.reshape(-1)
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
