@@ -135,7 +135,7 @@ public:
       return real(content);
     if (kind == "as_bool")
       return flag(content);
-    if (kind == "as_string")
+    if (kind == "as_string" || kind == "as_operator")
       return named(Argument::Kind::String, content);
     if (kind == "as_sym_int")
       return symbolic(content, Argument::Kind::SymInt);

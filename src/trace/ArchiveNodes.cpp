@@ -34,7 +34,7 @@ h::Value ArchiveReplay::resultOf(const archive::Node &node, const archive::Graph
   if (route == ArchiveRoute::Own && !(onComplex && target == "aten.sym_size.int"))
     return ownCall(node, target, graph, values);
   if (target.starts_with("aten.as_strided"))
-    checkOrder(node, graph, values);
+    checkOrder(target, tensorArgument(node, graph, values), node.inputs[0].value.text, graph);
   h::CallArgs args;
   args.location = current;
   for (const archive::NamedArgument &input : node.inputs) {
@@ -65,10 +65,10 @@ h::Value ArchiveReplay::resultOf(const archive::Node &node, const archive::Graph
 }
 
 /// Strides of a tensor that PyTorch kept in another order (channels_last) mean other elements.
-void ArchiveReplay::checkOrder(const archive::Node &node, const archive::Graph &graph,
-                               const ArchiveScope &values) {
-  const TensorType &type = tensorArgument(node, graph, values).tensor.type;
-  auto meta = graph.tensors.find(node.inputs[0].value.text);
+void ArchiveReplay::checkOrder(const std::string &target, const TensorObject &given,
+                               const std::string &name, const archive::Graph &graph) {
+  const TensorType &type = given.tensor.type;
+  auto meta = graph.tensors.find(name);
   if (meta == graph.tensors.end() || !type.isContiguous(tracer.symbols()))
     return;
   Expr expected = 1;
@@ -76,7 +76,7 @@ void ArchiveReplay::checkOrder(const archive::Node &node, const archive::Graph &
     const Expr &size = meta->second.sizes[d];
     if (tracer.symbols().prove(symbolic::equal(meta->second.strides[d], expected)) == false &&
         size != Expr(1))
-      interpreter->refuse("'" + targetOf(node) +
+      interpreter->refuse("'" + target +
                           "' of a tensor that PyTorch does not keep row by row (channels_last); "
                           "export contiguous() before it");
     expected = expected * size;
@@ -201,6 +201,8 @@ h::Value ArchiveReplay::ownCall(const archive::Node &node, const std::string &ta
     return itemOfNode(node, graph, values);
   if (auto kind = controlKindOf(target))
     return control(node, *kind, graph, values);
+  if (isFunctionalized(target))
+    return functionalized(node, graph, values);
   if (target == "higher_order.wrap_with_set_grad_enabled")
     return inlined(node, 1, graph, values);
   if (target == "higher_order.wrap_with_autocast")

@@ -3,6 +3,7 @@
 /// types follow the same rules, so that a model and its archive give the same program.
 #pragma once
 
+#include "trace/ArchiveFunctionalized.h"
 #include "trace/ArchiveGuards.h"
 #include "trace/ArchiveRoutes.h"
 #include "trace/ArchiveValues.h"
@@ -47,8 +48,8 @@ private:
   void replay(const archive::Graph &graph, ArchiveScope &values);
   host::Value resultOf(const archive::Node &node, const archive::Graph &graph,
                        ArchiveScope &values);
-  void checkOrder(const archive::Node &node, const archive::Graph &graph,
-                  const ArchiveScope &values);
+  void checkOrder(const std::string &target, const TensorObject &given, const std::string &name,
+                  const archive::Graph &graph);
   host::Value complexCall(const std::string &target, host::CallArgs args);
   host::Value writeInPlace(const std::string &target, ArchiveRoute route, host::CallArgs args);
   TensorObject &tensorArgument(const archive::Node &node, const archive::Graph &graph,
@@ -61,6 +62,15 @@ private:
   void assertCondition(const host::Value &value, const std::string &message);
   host::Value ownCall(const archive::Node &node, const std::string &target,
                       const archive::Graph &graph, ArchiveScope &values);
+
+  // --- operators that write to their arguments
+
+  host::Value copyOf(const host::Value &tensor);
+  host::Value viewOfBase(const WrittenPlace &place, const FunctionalizedCall &made,
+                         const std::vector<host::Value> &bases, const archive::Graph &graph,
+                         const ArchiveScope &values);
+  host::Value functionalized(const archive::Node &node, const archive::Graph &graph,
+                             ArchiveScope &values);
 
   // --- nested graphs
 

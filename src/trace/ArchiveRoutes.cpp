@@ -3,6 +3,7 @@
 
 #include "support/Diagnostics.h"
 #include "trace/ArchiveComplex.h"
+#include "trace/ArchiveFunctionalized.h"
 #include "trace/ArchiveNumbers.h"
 #include "trace/ArchiveValues.h"
 #include "trace/AtenComposites.h"
@@ -91,7 +92,8 @@ std::optional<ControlKind> controlKindOf(const std::string &target) {
 
 std::optional<ArchiveRoute> routeOf(const Tracer &tracer, h::Interpreter &interpreter,
                                     const std::string &target) {
-  if (controlKindOf(target) || target == "higher_order.wrap_with_set_grad_enabled" ||
+  if (controlKindOf(target) || isFunctionalized(target) ||
+      target == "higher_order.wrap_with_set_grad_enabled" ||
       target == "higher_order.wrap_with_autocast" || target == "aten.sym_size.int" ||
       target == "aten.sym_numel.default" || target == "aten.sym_stride.int" ||
       target == "aten.sym_storage_offset.default" || isItem(target) || isAssertion(target))
@@ -146,10 +148,14 @@ private:
 
   void collectMissing(const archive::Graph &graph,
                       std::vector<std::pair<std::string, Missing>> &missing) const {
-    for (const archive::Node &node : graph.nodes) {
-      for (const archive::NamedArgument &input : node.inputs)
+    for (const archive::Node &given : graph.nodes) {
+      for (const archive::NamedArgument &input : given.inputs)
         if (input.value.graph)
           collectMissing(*input.value.graph, missing);
+      std::optional<archive::Node> called;
+      if (isFunctionalized(targetOf(given)))
+        called = shownCall(given);
+      const archive::Node &node = called ? *called : given;
       std::string target = targetOf(node);
       if (routeOf(tracer, interpreter, target))
         continue;

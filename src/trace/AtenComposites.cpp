@@ -246,7 +246,7 @@ void addAtenComposites(h::NativeModules &modules) {
          {"_mask_indices", "_mask_over", "_values_for", "_index_masks", "_index_put_masks",
           "_complex_operators", "_complex_operator", "_complex_call", "_Complex",
           "_convolution_same", "_convolution_of_integers", "_transposed_of_integers",
-          "_split_by_values"})
+          "_any_convolution_of_integers", "_split_by_values"})
       module.globals->set(name, *source->globals->find(name));
     module.globals->set("_table", h::Value(std::make_shared<CompositeTable>(interpreter, *source)));
   });

@@ -89,15 +89,19 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
   };
   bool transposed =
       packet == "conv_transpose1d" || packet == "conv_transpose2d" || packet == "conv_transpose3d";
-  if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d" || transposed) {
+  bool ofEitherKind = packet == "convolution";
+  if (packet == "conv1d" || packet == "conv2d" || packet == "conv3d" || transposed ||
+      ofEitherKind) {
     const h::Value *image = argument(0, "input");
     auto *tensor = image ? image->as<TensorObject>() : nullptr;
     if (tensor && isInteger(tensor->tensor.type.dtype)) {
       auto module = interpreter.nativeModule("torch._pellucid_aten");
-      const char *name = transposed ? "_transposed_of_integers" : "_convolution_of_integers";
+      const char *name = ofEitherKind ? "_any_convolution_of_integers"
+                         : transposed ? "_transposed_of_integers"
+                                      : "_convolution_of_integers";
       return interpreter.call(*module->globals->find(name), h::CallArgs(args));
     }
-    if (transposed)
+    if (transposed || ofEitherKind)
       return std::nullopt;
     const h::Value *padding = argument(4, "padding");
     if (!padding || !padding->isStr() || padding->str() != "same")

@@ -56,6 +56,12 @@ MODELS = {
         y = self.a(x)
         z = F.interpolate(y, size=x.shape[-2:], mode="bilinear", align_corners=False)
         return torch.cat([x, z], 1), F.interpolate(y, scale_factor=2.0), F.interpolate(x, size=(9, 11), mode="bicubic")"""),
+    "antialiased": (IMAGES, IMAGE_SIZES, "", """
+        y = F.interpolate(x, size=(24, 20), mode="bilinear", antialias=True)
+        return y, F.interpolate(y, size=x.shape[-2:], mode="bicubic", antialias=True), F.interpolate(x, scale_factor=0.4, mode="bilinear", antialias=True)"""),
+    "corners": (IMAGES, IMAGE_SIZES, "", """
+        h, w = x.shape[2] // 16, x.shape[3] // 16
+        return [F.interpolate(x, size=(h, w), mode=mode, align_corners=True) for mode in ("bilinear", "bicubic")], F.interpolate(x[..., 0], size=w, mode="linear", align_corners=True)"""),
     "pyramid": (IMAGES, IMAGE_SIZES, """
         self.a = nn.ModuleList([nn.Conv2d(3, 4, 1) for _ in range(4)])""", """
         parts = [F.interpolate(a(F.adaptive_avg_pool2d(x, s)), size=x.shape[2:], mode="bilinear") for a, s in zip(self.a, (1, 2, 3, 6))]

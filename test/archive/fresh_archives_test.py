@@ -253,9 +253,27 @@ def complexes():
     return Model(), (torch.randn(2, 7, 6),)
 
 
+def integers():
+    """What decompositions leave of convolutions of integers, and of conjugates."""
+    image = lambda x: (x * 3).to(torch.int64).view(2, 4, 6, 5)
+    kernel = torch.randint(-4, 5, (6, 4, 3, 3))
+    rows = [
+        lambda x: F.conv2d(image(x), kernel, stride=2, padding=1),
+        lambda x: F.conv2d(image(x), kernel[:, :2], torch.arange(6), padding="same", groups=2),
+        lambda x: F.conv2d(image(x)[0], kernel, torch.arange(6)),
+        lambda x: F.conv_transpose2d(image(x), kernel.transpose(0, 1).contiguous(), stride=(2, 1), padding=1, output_padding=(1, 0)),
+        lambda x: F.conv_transpose2d(image(x), kernel[:4, :3], dilation=2, groups=2),
+        lambda x: F.conv1d(image(x).to(torch.int32)[..., 0], kernel[..., 0].to(torch.int32), dilation=2),
+        lambda x: torch.fft.ihfft(x).real + torch.fft.ihfft(x).imag,
+        lambda x: torch.view_as_real(torch.fft.ihfft(x, n=9, norm="ortho")).sum(-1),
+        lambda x: torch.view_as_complex(x.view(4, 30, 2)).conj().imag,
+    ]
+    return rows, (torch.randn(8, 30),)
+
+
 # Each in one dialect, to save time; with names on the command line in both.
-CHECKED = {"images": "core", "tables": "training", "elements": "core", "recurrent": "training", "complexes": "core"}
-SUITES = {"images": images, "tables": tables, "elements": elements, "recurrent": recurrent, "complexes": complexes}
+CHECKED = {"images": "core", "tables": "training", "elements": "core", "recurrent": "training", "complexes": "core", "integers": "core"}
+SUITES = {"images": images, "tables": tables, "elements": elements, "recurrent": recurrent, "complexes": complexes, "integers": integers}
 
 
 def flat(value):

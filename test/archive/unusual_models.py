@@ -246,4 +246,28 @@ def in_place():
     return InPlace(), [values(), values()], {}
 
 
-MODELS = {f.__name__: f for f in (trees, weights, flow, derived, deferred, quantised, aliases, types, empty, in_place)}
+class Resized(nn.Module):
+    """A table of places brought to sizes that values decide, as encoders of images of any size do."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(1, 6, 4, 4))
+        self.register_buffer("rows", torch.zeros(2, 24, 6))
+
+    def forward(self, shapes):
+        out = self.rows.clone()
+        for i, mode in enumerate(("bilinear", "bicubic")):
+            h, w = shapes[i].tolist()
+            torch._check(h >= 1)
+            torch._check(w >= 1)
+            torch._check(h * w <= 24)
+            y = F.interpolate(self.table, size=(h, w), mode=mode, align_corners=False, antialias=True)
+            out[i, : h * w] = y.reshape(6, h * w).t() + F.interpolate(self.table, size=(h, w), mode=mode, align_corners=True).reshape(6, h * w).t()
+        return out
+
+
+def resized():
+    return Resized(), [((torch.tensor(sizes),), {}) for sizes in ([[4, 4], [2, 8]], [[1, 1], [24, 1]], [[2, 3], [1, 5]], [[6, 4], [4, 6]])], {}
+
+
+MODELS = {f.__name__: f for f in (trees, weights, flow, derived, deferred, quantised, aliases, types, empty, in_place, resized)}

@@ -6,7 +6,7 @@ test/e2e/control_flow. What this PyTorch has not or does not export itself is co
 
     versions.py PROGRAM [--strict] [--together] [--part I/N] [GROUP…]
 
-With --together a group is one archive, and its rows are taken one by one only where that is not right.
+With --together a group is one archive, and where that is not right its halves are, down to the rows.
 
 No test: it needs a PyTorch of the version. Exit code 1 where something differs or is refused.
 """
@@ -158,6 +158,17 @@ def attempt(model, values, count, say):
     return not count["WRONG"]
 
 
+def check(group, found, together, count):
+    if len(found) == 1 or not together:
+        for name, model, values in found:
+            attempt(model, values, count, lambda text, name=name: print(f"{group}: {name}: {text}", flush=True))
+    elif attempt(Group([model for _, model, _ in found]), found[0][2], collections.Counter(), lambda text: None):
+        count["right"] += 2 * len(found)
+    else:
+        check(group, found[: len(found) // 2], together, count)
+        check(group, found[len(found) // 2 :], together, count)
+
+
 def main():
     count, groups = collections.Counter(), {}
     for group, name, model, values in rows():
@@ -171,11 +182,8 @@ def main():
         if number % parts != part - 1:
             continue
         # Rows of control flow have inputs of their own.
-        if together and group != "control" and len(found) > 1 and attempt(Group([model for _, model, _ in found]), found[0][2], collections.Counter(), lambda text: None):
-            count["right"] += 2 * len(found)
-            continue
-        for name, model, values in found:
-            attempt(model, values, count, lambda text, name=name: print(f"{group}: {name}: {text}", flush=True))
+        check(group, found, together and group != "control", count)
+        print(f"{group}: {len(found)} rows done, {dict(count)}", file=sys.stderr, flush=True)
     print(f"torch {torch.__version__}: " + ", ".join(f"{n} {state}" for state, n in count.most_common()))
     sys.exit(count["WRONG"] > 0)
 

@@ -278,7 +278,7 @@ def _complex_sub(self, other, alpha=1):
     return _complex_add(self, other, -alpha)
 
 
-@_on_complex("neg.default")
+@_on_complex("neg.default", "_neg_view.default")
 def _complex_neg(self):
     return _Complex(-self.pairs)
 

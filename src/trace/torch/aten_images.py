@@ -55,7 +55,10 @@ def _upsample_trilinear3d_core(self, output_size, align_corners, scales_d, scale
 def _step(size, out, align_corners, scale):
     """How far apart the places of two results lie."""
     if align_corners:
-        return (size - 1) / (out - 1) if out != 1 else 0.0
+        if _is_known(out):
+            return (size - 1) / (out - 1) if out != 1 else 0.0
+        # Of one result alone as well, which lies at the first element.
+        return (size - 1) / max(out - 1, 1) * min(out - 1, 1)
     return size / out if scale is None or scale <= 0 else 1.0 / scale
 
 
@@ -98,13 +101,21 @@ def _upsample_bicubic2d_core(self, output_size, align_corners, scales_h, scales_
     return _cubic(self, output_size, align_corners, [scales_h, scales_w])
 
 
+def _spread(size, out, step, dtype):
+    """What a window is widened by where elements are left out."""
+    if _is_known(size) and _is_known(out):
+        return max(step, 1.0)
+    # Sizes that differ from call to call decide when the program runs.
+    return torch.clamp(torch.full((), step, dtype=dtype), min=1.0)
+
+
 def _antialiased(input, output_size, align_corners, scales, reach, window):
     """Each result is a weighted mean of what its window covers: a product with a matrix for each dim."""
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
     for d in (1, 0):
         dim, size, out = input.dim() - 2 + d, input.shape[input.dim() - 2 + d], output_size[d]
         step = _step(size, out, align_corners, scales[d])
-        spread = step if step >= 1.0 else 1.0
+        spread = _spread(size, out, step, _place_type(input))
         centre = ((torch.arange(out, dtype=_place_type(input)) + 0.5) * step).unsqueeze(1)
         at = torch.arange(size, dtype=_place_type(input)).unsqueeze(0)
         first = torch.clamp(torch.trunc(centre - reach * spread + 0.5), min=0.0)
@@ -547,3 +558,9 @@ def _transposed_of_integers(input, weight, bias=None, stride=1, padding=0, outpu
     turned = turned.reshape([groups * weight.shape[1], weight.shape[0] // groups] + list(weight.shape[2:]))
     found = _met_by_places(x, turned, bias, [1] * rank, dilation, groups)
     return found.squeeze(0) if single else found
+
+
+def _any_convolution_of_integers(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    if transposed:
+        return _transposed_of_integers(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _convolution_of_integers(input, weight, bias, stride, padding, dilation, groups)

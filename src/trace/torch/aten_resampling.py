@@ -132,7 +132,8 @@ def _sources(size, out, align_corners, scale, dtype):
     """For each result the two elements beside its place, and the share of the second."""
     at = torch.arange(out, dtype=dtype)
     if align_corners:
-        place = at * ((size - 1) / (out - 1)) if out != 1 else at * 0.0
+        # The place of one result alone is that of the first element, whatever the step.
+        place = at * ((size - 1) / max(out - 1, 1))
     else:
         step = size / out if scale is None or scale == 0.0 else 1.0 / scale
         place = torch.clamp((at + 0.5) * step - 0.5, min=0.0)

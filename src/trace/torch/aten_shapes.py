@@ -373,6 +373,12 @@ def _resolve_neg(self):
     return self
 
 
+@_aten("aten::_neg_view(Tensor self) -> Tensor")
+def _neg_view(self):
+    """The other sign: a view in PyTorch, which only what decompositions leave holds, and nothing writes to."""
+    return -self
+
+
 @_aten("aten::conj(Tensor(a) self) -> Tensor(a)")
 def _conj(self):
     return self
