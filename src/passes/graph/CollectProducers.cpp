@@ -47,7 +47,9 @@ public:
 
 private:
   void visit() {
-    const size_t most = repeats ? maximumRepeated : maximumGroup;
+    const size_t most = repeats          ? maximumRepeated
+                        : beside.empty() ? maximumGroup
+                                         : 2 * maximumGroup;
     while (!queue.empty() && found.size() < most) {
       std::pop_heap(queue.begin(), queue.end(), later);
       Node *node = queue.back();

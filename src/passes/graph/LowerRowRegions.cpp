@@ -70,6 +70,18 @@ private:
     return combine != Combine::ArgMax && combine != Combine::ArgMin && from.rank() >= 2 &&
            reducedDims(*call, from) == std::vector<int64_t>{static_cast<int64_t>(from.rank()) - 1};
   }
+  /// A softmax, or its logarithm, of the rows: a maximum and a sum, and values beside them.
+  bool isSoftmax(const Node &node) const {
+    const Operator *op = operatorOf(node);
+    using Rule = RowKernelBody::Rule;
+    if (!op || op->kind != Operator::Kind::RowKernel ||
+        (op->row.rule != Rule::Softmax && op->row.rule != Rule::LogSoftmax))
+      return false;
+    auto call = callOf(node, registry, symbols);
+    const TensorType &from = call->tensor(op->row.input), &to = node.result()->type();
+    return isFull(from) && isFull(to) && byteSize(to.dtype) >= byteSize(from.dtype) &&
+           call->dim(op->row.rowDims, from.rank()) == static_cast<int64_t>(from.rank()) - 1;
+  }
   bool isAlias(const Node &node) const {
     const Operator *op = operatorOf(node);
     if (!op || op->kind != Operator::Kind::View || !node.arg(0).value() ||
@@ -147,7 +159,7 @@ private:
         return false;
       const TensorType &type = node->result()->type();
       bool isMember = (isPointwise(*node, registry) && (isFull(type) || isOfRows(type))) ||
-                      isAlias(*node) ||
+                      isAlias(*node) || isSoftmax(*node) ||
                       (reducesRows(*node) && isFull(node->arg(0).value()->type()));
       return isMember && std::all_of(node->result()->users().begin(), node->result()->users().end(),
                                      [&](const Node *user) { return taken.count(user) != 0; });
@@ -163,7 +175,7 @@ private:
         Node *producer = operand->producer();
         if (!fits(producer))
           continue;
-        reductions += reducesRows(*producer);
+        reductions += reducesRows(*producer) || isSoftmax(*producer);
         taken.insert(producer);
         members.push_back(producer);
         queue.push_back(producer);
@@ -234,6 +246,15 @@ private:
       if (!load(writer, from, from->type()))
         return false;
       reduce(writer, member);
+      return true;
+    }
+    if (isSoftmax(member)) {
+      Value *from = member.arg(0).value();
+      if (!group.names.count(from))
+        takeInput(from);
+      if (!load(writer, from, from->type()))
+        return false;
+      softmax(writer, member);
       return true;
     }
     size_t statements = group.body.size(), scalars = group.scalars.size();
@@ -329,6 +350,39 @@ private:
     group.names[node.result()] = name;
   }
 
+  /// Several of one tensor have their maxima and sums in common.
+  void softmax(KernelWriter &writer, const Node &node) {
+    const Value *from = node.arg(0).value();
+    const DataType type = node.result()->type().dtype;
+    DataType compute = opMathType(from->type().dtype);
+    if (byteSize(type) > byteSize(compute))
+      compute = type;
+    auto [known, isNew] = exponentials.try_emplace({from, compute}, exponentials.size());
+    std::string number = std::to_string(known->second), top = "top" + number,
+                shifted = "shifted" + number, power = "power" + number, total = "total" + number;
+    if (isNew) {
+      std::string axis = height > 1 ? "1" : "0", value = "tl.broadcast_to((" +
+                                                         group.names.at(from) + ").to(" +
+                                                         tlName(compute) + "), " + tile + ")";
+      if (!mask.empty())
+        value = "tl.where(mask, " + value + ", float('-inf'))";
+      auto ofRow = [&](const std::string &name, const std::string &text) {
+        writer.line(name + " = " + (height > 1 ? "tl.expand_dims(" + text + ", 1)" : text));
+      };
+      writer.line(shifted + " = " + value);
+      ofRow(top, "tl.max(" + shifted + ", axis=" + axis + ")");
+      writer.line(shifted + " = " + shifted + " - " + top);
+      writer.line(power + " = tl.exp(" + shifted + ")");
+      ofRow(total, "tl.sum(" + power + ", axis=" + axis + ")");
+    }
+    std::string name = "made" + std::to_string(reductions++);
+    bool isLogarithm = registry.find(node.target())->row.rule == RowKernelBody::Rule::LogSoftmax;
+    writer.line(name + " = tl.cast(" +
+                (isLogarithm ? shifted + " - tl.log(" + total + ")" : power + " / " + total) +
+                ", " + tlName(type) + ")");
+    group.names[node.result()] = name;
+  }
+
   void store(KernelWriter &writer) {
     const TensorType type = root.result()->type();
     std::string pointer = writer.pointer("o0"), value = group.names.at(root.result());
@@ -361,6 +415,7 @@ private:
   int64_t columns = 2, height = 1;
   std::string tile, mask, rowMask, colMask;
   size_t reductions = 0;
+  std::map<std::pair<const Value *, DataType>, size_t> exponentials;
   KernelText text;
 };
 

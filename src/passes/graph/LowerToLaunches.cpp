@@ -12,6 +12,7 @@
 #include "passes/graph/LowerRows.h"
 #include "passes/graph/PointwiseGroup.h"
 #include "passes/graph/ReductionRules.h"
+#include "passes/graph/SharedElements.h"
 #include "passes/graph/SharedOperands.h"
 #include "passes/graph/SharedReductions.h"
 #include "support/CrashHandler.h"
@@ -141,14 +142,19 @@ private:
         (!forCpu && lowerRowRegion(emitter, node)) || lowerReductionConsumers(node, nodes))
       return;
     // A processor copies parts faster than it asks of each element which one it belongs to.
-    lowerGroup(node, collectProducers(node, true, type.shape, registry,
-                                      forCpu ? nullptr : &program.symbols, !forCpu));
+    if (forCpu)
+      return lowerGroup(node, collectProducers(node, true, type.shape, registry));
+    ResultsBeside beside = resultsBeside(node, registry, program.symbols);
+    lowerGroup(
+        node,
+        collectProducers(node, true, type.shape, registry, &program.symbols, true, beside.roots),
+        beside);
   }
 
   /// One kernel for `nodes`, the last of which is `node`: pointwise ones and joins.
-  void lowerGroup(Node &node, std::vector<Node *> nodes) {
+  void lowerGroup(Node &node, std::vector<Node *> nodes, const ResultsBeside &beside = {}) {
     const TensorType type = node.result()->type();
-    program.main.setInsertionPoint(&node);
+    program.main.setInsertionPoint(beside.before ? beside.before : &node);
     PointwiseGroup group;
     group.divisionFails = forCpu;
     if (!forCpu)
@@ -168,15 +174,23 @@ private:
     spec.scalars = group.scalars;
     spec.body = group.body;
     spec.usesIndex = group.usesIndex;
-    spec.results = {group.names.at(node.result())};
-    spec.outputs = {broadcastOperand(type, type.shape, program.symbols)};
+    std::vector<Node *> roots{&node};
+    roots.insert(roots.end(), beside.roots.begin(), beside.roots.end());
+    std::vector<LaunchEmitter::Target> targets;
+    for (const Node *one : roots) {
+      const TensorType &own = one->result()->type();
+      spec.results.push_back(group.names.at(one->result()));
+      spec.outputs.push_back(broadcastOperand(own, type.shape, program.symbols));
+      targets.push_back({emitter.emptyLike(own), Access::Write});
+    }
     std::vector<Value *> inputs = group.inputs;
     if (!forCpu)
       shareOperands(inputs, spec, registry);
     KernelText text = writePointwise(std::move(spec), program.symbols);
-    Value *out =
-        emitter.emit(text, inputs, {emitter.emptyLike(type), Access::Write}, node.location);
-    emitter.replace(node, out, nodes);
+    const Node *launch = emitter.emit(std::move(text), inputs, targets, node.location);
+    for (size_t i = 1; i < roots.size(); ++i)
+      program.main.replaceAllUses(roots[i]->result(), launch->result(i));
+    emitter.replace(node, launch->result(), nodes);
   }
 
   /// contiguous() of what is contiguous is the tensor itself.
@@ -261,6 +275,24 @@ private:
     if (reducedDims(*call, of->type()) != dims)
       return std::nullopt;
     return Spread{of, square->producer(), distance->producer(), mean->producer()};
+  }
+
+  /// A mean of the same elements that somebody reads beside the spread, and that can be there with
+  /// it: the second result of one launch.
+  Node *meanBeside(const Spread &spread, const Node &sum, const std::vector<int64_t> &dims) const {
+    auto isRead = [&](const Node &mean) {
+      const auto &users = mean.result()->users();
+      return std::any_of(users.begin(), users.end(),
+                         [&](const Node *user) { return user != spread.distance; });
+    };
+    if (isRead(*spread.mean))
+      return spread.mean;
+    for (Node *user : spread.of->users())
+      if (user != spread.mean && user->calls("aten.mean.dim") && user->isBefore(&sum) &&
+          user->result()->type().dtype == spread.of->type().dtype && isRead(*user) &&
+          reducedDims(*callOf(*user, registry, program.symbols), spread.of->type()) == dims)
+        return user;
+    return nullptr;
   }
 
   /// The name of what is reduced, which is read where nothing in the group makes it.
@@ -349,7 +381,11 @@ private:
     spec.value = reducedValue(*call, spec.rule, type.dtype, value);
     spec.finalize = call->op.reduction.finalize;
     std::vector<TensorType> types{TensorType(spec.output.dtype, type.shape, type.device)};
-    Node *extreme = extremeBeside(node, *call, dims);
+    Node *extreme = spread ? meanBeside(*spread, node, dims) : extremeBeside(node, *call, dims);
+    if (spread && extreme &&
+        !std::all_of(group.inputs.begin(), group.inputs.end(),
+                     [&](Value *input) { return input->producer()->isBefore(extreme); }))
+      extreme = nullptr;
     if (extreme) {
       const TensorType value = extreme->result()->type();
       spec.extreme = value.dtype;

@@ -95,7 +95,6 @@ class _Windows:
             index = index * self.sizes[d] + along
         return index
 
-
     def is_large(self):
         """Many places, which neighbouring windows share: one dim after another reads far less."""
         if F._product(self.kernel) > 256:
@@ -157,7 +156,7 @@ def _max_in_parts(input, kernel, stride, padding, dilation, ceil_mode):
     # A GPU's caches serve the few places of a small window; elsewhere each dim by itself takes fewer steps.
     by_places = input.is_cuda and F._product(kernel) <= 9
     if by_places:
-        best = _by_places(input, kernel, stride, padding, dilation, counts, _lowest(input.dtype), lambda best, part: part if best is None else torch.maximum(best, part))
+        best = _by_places(input, kernel, stride, padding, dilation, counts, _lowest(input.dtype), lambda best, part, place: part if best is None else torch.maximum(best, part))
     else:
         best = _max_by_dims(input, kernel, stride, padding, dilation, counts)
     return best.clone(memory_format=torch.contiguous_format)
@@ -183,7 +182,7 @@ def _max_by_dims(input, kernel, stride, padding, dilation, counts):
 
 
 def _by_places(input, kernel, stride, padding, dilation, counts, fill, combine):
-    """What `combine` makes of the windows' elements, place by place; `fill` stands where a window has none."""
+    """What `combine` makes of the windows' elements, place by place, and of where that is; `fill` stands where a window has none."""
     rank, lead = len(kernel), input.dim() - len(kernel)
     best = None
     places = [[]]
@@ -201,7 +200,7 @@ def _by_places(input, kernel, stride, padding, dilation, counts, fill, combine):
         part = input.as_strided(sizes, strides, offset)
         for d in reversed(range(rank)):
             part = _between(part, lead + d, there[d][0], there[d][1], counts[d], fill, input)
-        best = combine(best, part)
+        best = combine(best, part, place)
     return best
 
 
@@ -220,19 +219,42 @@ def _max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode, wa
     if not wants_indices and windows.is_large():
         return windows.by_dims(torch.maximum, lambda x: torch.amax(x, [-1]))
     places = windows.places()
+    if wants_indices:
+        known = [*windows.sizes, *windows.out, *windows.kernel, *windows.stride, *windows.padding, *windows.dilation]
+        if input.is_cuda and F._product(windows.kernel) <= 9 and all(_is_known(n) for n in known) and any(windows.padding):
+            parts = []
+            # No padding is stored.
+            _by_places(input, windows.kernel, windows.stride, windows.padding, windows.dilation, windows.out, _lowest(input.dtype), lambda best, part, place: parts.append((place, part)))
+            return _max_with_places(windows, parts)
+        return _max_with_places(windows, [(place, windows.at(place)) for place in places])
     best = windows.at(places[0])
-    if not wants_indices:
-        for place in places[1:]:
-            best = torch.maximum(best, windows.at(place))
-        return best.clone() if len(places) == 1 else best
-    index = windows.position(places[0]).expand(best.shape)
-    # A window that begins in the padding: its first element that is none wins.
     for place in places[1:]:
-        value = windows.at(place)
-        better = (value > best) | (value != value)
-        index = torch.where(better, windows.position(place), index)
-        best = torch.maximum(best, value)
-    return best, index
+        best = torch.maximum(best, windows.at(place))
+    return best.clone() if len(places) == 1 else best
+
+
+def _max_with_places(windows, parts):
+    """Of what the windows have at each place: the largest and where it lies in its plane, the first of equal ones, the last NaN.
+    Counted from where the window's first place would be, so that nothing but a number is chosen between."""
+    apart = [windows.dilation[d] * F._product(windows.sizes[d + 1 :]) for d in range(windows.rank)]
+    begin = windows.position([0] * windows.rank)
+    # A window may begin in the padding: its first element stands for it where all are the lowest number.
+    first = 0
+    for d in range(windows.rank):
+        along = torch.arange(windows.out[d]) * windows.stride[d] - windows.padding[d]
+        skipped = torch.clamp((windows.dilation[d] - 1 - along) // windows.dilation[d], min=0)
+        first = first + (skipped * apart[d]).reshape([-1] + [1] * (windows.rank - 1 - d))
+    best, offset = None, None
+    for place, part in parts:
+        if best is None:
+            best, offset = part, first.expand(part.shape)
+            continue
+        better = part > best
+        if part.dtype.is_floating_point:
+            better = better | (part != part)
+        offset = torch.where(better, sum(i * step for i, step in zip(place, apart)), offset)
+        best = torch.maximum(best, part)
+    return best.clone(memory_format=torch.contiguous_format), offset + begin
 
 
 @_aten("aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> Tensor")
@@ -251,8 +273,10 @@ def _max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
 
 
 def _with_indices(self, rank, kernel_size, stride, padding, dilation, ceil_mode):
-    values = _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, False)
-    return values, _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+    if torch.is_grad_enabled() and self.requires_grad:
+        values = _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, False)
+        return values, _max_pool(self.detach(), rank, kernel_size, stride, padding, dilation, ceil_mode, True)[1]
+    return _max_pool(self, rank, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 @_aten("aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)")
@@ -278,7 +302,7 @@ def _avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_includ
     by_places = input.is_cuda and any(_is_known(p) and p != 0 for p in padding) and F._product(kernel) <= 9
     if by_places and all(_is_known(n) for n in [*input.shape[-rank:], *windows.out, *kernel, *stride, *padding]):
         # No padding is stored, and 16-bit elements are read as they lie.
-        total = _by_places(input, kernel, stride, padding, [1] * rank, windows.out, 0, lambda sum, part: part.to(wide.dtype) if sum is None else sum + part.to(wide.dtype))
+        total = _by_places(input, kernel, stride, padding, [1] * rank, windows.out, 0, lambda sum, part, place: part.to(wide.dtype) if sum is None else sum + part.to(wide.dtype))
     elif windows.is_large():
         total = windows.by_dims(torch.add, lambda x: torch.sum(x, [-1]))
     else:

@@ -413,6 +413,9 @@ def _mean_of_spread(input, dim, keepdim):
     if not input.dtype.is_floating_point or input.dim() == 0 or [size for size in input.shape if size is 0]:
         return mean
     dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim) or list(range(input.dim()))
+    if input.is_cuda:
+        # Where the infinite one comes is a matter of how a device divides the elements.
+        return torch.where(torch.isinf(mean), math.nan, mean)
     infinite = torch.isinf(input)
     count = infinite.sum(dims, keepdim)
     last = infinite
@@ -424,14 +427,16 @@ def _mean_of_spread(input, dim, keepdim):
 def var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    return var(input, dim, unbiased, keepdim, correction), _mean_of_spread(input, dim, keepdim)
+    mean = _mean_of_spread(input, dim, keepdim)  # first: it can be there with the variance
+    return var(input, dim, unbiased, keepdim, correction), mean
 
 
 def std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     wide = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
-    return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), _mean_of_spread(input, dim, keepdim)
+    mean = _mean_of_spread(input, dim, keepdim)
+    return std(wide, dim, unbiased, keepdim, correction).to(input.dtype), mean
 
 
 def mode(input, dim=-1, keepdim=False):
