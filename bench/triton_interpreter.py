@@ -140,11 +140,44 @@ class Packages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+def rounded_as_compiled():
+    """Casts to narrower floats round to nearest as Triton's compiler does; the interpreter's own truncate, or round a half away from even."""
+    import numpy as np
+    import torch
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    types = {tl.float64: torch.float64, tl.float32: torch.float32, tl.float16: torch.float16, tl.bfloat16: torch.bfloat16,
+             tl.float8e4nv: torch.float8_e4m3fn, tl.float8e5: torch.float8_e5m2}
+    own = interpreter._convert_float
+
+    def convert(array, source, target, mode):
+        narrows = source.primitive_bitwidth > target.primitive_bitwidth and mode != interpreter._ir.ROUNDING_MODE.RTZ
+        if not narrows or source not in types or target not in types:
+            return own(array, source, target, mode)
+        bits = torch.from_numpy(np.ascontiguousarray(array)).view(-1)
+        values = bits.view(types[source]).to(torch.float64 if source == tl.float64 else torch.float32)
+        if target.primitive_bitwidth == 8:  # what is too large is the largest
+            largest = torch.finfo(types[target]).max
+            values = torch.where(values.isnan(), values, values.clamp(-largest, largest))
+        unsigned = np.uint8 if target.primitive_bitwidth == 8 else np.uint16 if target.primitive_bitwidth == 16 else np.uint32
+        out = values.to(types[target]).view(torch.uint8).numpy().view(unsigned)
+        return out.reshape(array.shape)
+
+    interpreter._convert_float = convert
+
+
 def load(path, root):
+    import torch
     import triton
 
     if INTERPRETS:  # files ask for the device while they are read
         triton.runtime.driver.set_active(Stub())
+        torch.cuda.current_device = lambda: 0
+        torch.cuda.get_device_capability = lambda *_: (9, 0)
+        torch.cuda.get_device_name = lambda *_: "NVIDIA H200"
+        torch.cuda.get_device_properties = lambda *_: types.SimpleNamespace(name="NVIDIA H200", major=9, minor=0, multi_processor_count=132)
+        rounded_as_compiled()
     sys.path.insert(0, root)
     sys.meta_path.insert(0, Packages(root))
     sys.meta_path.append(Missing(root))

@@ -37,6 +37,7 @@ static void prepareAtomic(Emitter &e, Val &pointer, Val &value, Val &mask, const
   pointer = e.toTensor(pointer);
   if (!pointer.type.pointer)
     e.fail("an atomic needs a pointer, got " + toString(pointer.type));
+  e.refuseConstant(pointer);
   DataType element = pointer.type.element;
   bool half = element == DataType::Float16 || element == DataType::BFloat16;
   if (element == DataType::Bool || byteSize(element) == 1 ||
@@ -124,6 +125,7 @@ Val Emitter::emitAtomicCas(Bound &args) {
       byteSize(pointer.type.element) == 1)
     fail("'tl.atomic_cas' needs a pointer to elements of 16, 32 or 64 bits, got " +
          toString(pointer.type));
+  refuseConstant(pointer);
   auto operand = [&](const Val &v) {
     return cast(broadcastTo(v, pointer.type.shape), pointer.type.element);
   };

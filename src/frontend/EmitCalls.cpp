@@ -75,7 +75,7 @@ Val Emitter::callValue(const Val &callee, std::vector<Val> positional, Keywords 
     if (!builtin->name.starts_with("py."))
       return callBuiltin(builtin->name, std::move(positional), std::move(keywords));
     std::string id = builtin->name.substr(3);
-    if (auto result = pythonBuiltin(id, positional))
+    if (auto result = pythonBuiltin(id, positional, keywords))
       return *result;
     const host::Value *value = interpreter.builtin(id);
     if (!value)
@@ -122,6 +122,8 @@ Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positio
                       const Keywords &keywords) {
   if (auto *opaque = callee.as<host::Opaque>())
     failForeign(*opaque);
+  if (callee.as<host::Launcher>())
+    failUnsupported("a kernel cannot be launched from a kernel; call it without [grid]");
   host::CallArgs args;
   std::string what = "an argument of " + host::repr(callee) + ", a function of the host,";
   for (const Val &value : positional)
@@ -133,8 +135,12 @@ Val Emitter::callHost(const host::Value &callee, const std::vector<Val> &positio
   if (reads && !frame->isStandard && !callee.as<host::NativeFunction>() &&
       !convertsPlainValues(callee, args))
     reads->unrepeatable();
+  return hostResult([&] { return interpreter.call(callee, std::move(args)); });
+}
+
+Val Emitter::hostResult(const std::function<host::Value()> &evaluate) {
   try {
-    return fromHost(interpreter.call(callee, std::move(args)));
+    return fromHost(evaluate());
   } catch (DiagnosticError &error) {
     if (!error.diagnostic.location.known() || !error.diagnostic.location.file)
       error.diagnostic.location = {frame->module->file, here};
@@ -181,15 +187,23 @@ bool Emitter::hasAttribute(const Val &object, const std::string &attr) {
 
 /// Python's functions where they mean something else in a kernel; nullopt leaves the call to the
 /// host evaluator.
-std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val> &args) {
+std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val> &args,
+                                          const Keywords &keywords) {
   bool constant = std::all_of(args.begin(), args.end(),
                               [](const Val &v) { return v.isConstexpr() || v.isTuple(); });
   if ((id == "min" || id == "max") && args.size() >= 2 && !constant) {
     Val result = args[0];
     for (size_t i = 1; i < args.size(); ++i)
-      result = minimumOrMaximum(result, args[i], id == "max", false);
+      result = callBuiltin(id == "max" ? "maximum" : "minimum", {result, args[i]}, keywords);
     return result;
   }
+  if (id == "print")
+    return callBuiltin("device_print", args, keywords);
+  // Python's own functions take their keywords from the host evaluator.
+  if (!keywords.empty() && !constant)
+    fail("'" + id + "' of values of the kernel has no parameter '" + keywords[0].first + "'");
+  if (!keywords.empty())
+    return std::nullopt;
   if (id == "hasattr" && args.size() == 2 && args[1].isConstexpr() && args[1].constant.isStr() &&
       (isKernelValue(args[0]) || args[0].isTuple()))
     return Val::of(host::Value(hasAttribute(args[0], args[1].constant.str())));
@@ -206,8 +220,6 @@ std::optional<Val> Emitter::pythonBuiltin(const std::string &id, std::vector<Val
           : id == "float" ? "float32"
                           : "int1") +
          ")");
-  if (id == "print")
-    return callBuiltin("device_print", args, {});
   if (id == "tuple" || id == "list")
     if (args.size() == 1 && args[0].isTuple())
       return args[0];

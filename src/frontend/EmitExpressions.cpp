@@ -278,8 +278,9 @@ Val Emitter::subscript(const syntax::Subscript &expr) {
   if (object.isConstexpr() && reads && object.constant.isObject())
     reads->unrepeatable();
   if (object.isConstexpr())
-    return fromHost(
-        interpreter.getItem(object.constant, toHost(expression(*expr.slice), "an index")));
+    return hostResult([&] {
+      return interpreter.getItem(object.constant, toHost(expression(*expr.slice), "an index"));
+    });
   if (!object.isTensor())
     fail("a block pointer or descriptor cannot be indexed; load it first");
   // x[:, None]: full slices keep a dim, None inserts one.

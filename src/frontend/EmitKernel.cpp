@@ -65,6 +65,17 @@ std::vector<EmittedParameter> runtimeParameters(const host::JitFunction &kernel,
   return std::move(parts.out);
 }
 
+/// Whether an annotation says that what a pointer leads to is only read: `x: tl.const`.
+static bool namesConst(const syntax::Expr *annotation) {
+  if (auto *attribute = syntax::as<syntax::Attribute>(annotation))
+    return attribute->attr == "const";
+  if (auto *name = syntax::as<syntax::Name>(annotation))
+    return name->id == "const";
+  auto *text = syntax::as<syntax::Constant>(annotation);
+  return text && text->type == syntax::Constant::Type::String &&
+         (text->text == "const" || text->text == "tl.const");
+}
+
 static DictionaryAttr attributesOf(const ParameterSpec &spec,
                                    const host::JitFunction::Parameter &declared,
                                    OpBuilder &builder) {
@@ -132,6 +143,10 @@ void Emitter::declareKernel(const host::JitFunction &kernel,
     size_t first = next;
     while (next < parts.size() && parts[next].parameter == i)
       ++next;
+    if (const syntax::Expr *annotation = kernel.parameters[i].annotation;
+        annotation && parameters[i].kind == ParameterSpec::Kind::Pointer && namesConst(annotation))
+      constantPointers.insert(
+          mlir::Value(entry->getArgument(static_cast<unsigned>(first))).getAsOpaquePointer());
     frame->names[kernel.parameters[i].name] =
         parameterValue(place, parameters[i],
                        ArrayRef<BlockArgument>(entry->getArguments()).slice(first, next - first));

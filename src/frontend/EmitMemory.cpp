@@ -8,15 +8,40 @@ namespace pellucid::frontend {
 
 using namespace mlir;
 
-tt::CacheModifier cacheModifier(Emitter &e, const Val &value) {
-  std::string text = value.isNone() ? "" : e.constantString(value, "cache_modifier");
-  if (text.empty())
-    return tt::CacheModifier::NONE;
-  if (text.front() == '.')
-    text = text.substr(1);
-  if (auto found = tt::symbolizeCacheModifier(text))
+tt::CacheModifier cacheModifier(Emitter &e, const Val &value, bool ofStore) {
+  using Cache = tt::CacheModifier;
+  std::string given = value.isNone() ? "" : e.constantString(value, "cache_modifier");
+  if (given.empty())
+    return Cache::NONE;
+  auto found = tt::symbolizeCacheModifier(given.substr(given.front() == '.'));
+  bool fits = found && (ofStore ? *found != Cache::CA && *found != Cache::CV
+                                : *found == Cache::CA || *found == Cache::CG || *found == Cache::CV);
+  if (fits)
     return *found;
-  e.fail("cache modifier '" + text + "' is unknown; .ca, .cg, .cv, .wb, .cs and .wt are known");
+  e.fail("cache modifier '" + given + "' is unknown for a " + (ofStore ? "store" : "load") +
+         (ofStore ? "; .wb, .cg, .cs and .wt are known" : "; .ca, .cg and .cv are known"));
+}
+
+void Emitter::refuseConstant(const Val &pointer) {
+  mlir::Value at = pointer.value;
+  while (at && !constantPointers.count(at.getAsOpaquePointer())) {
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(at);
+    auto loop = argument ? mlir::dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                         : scf::ForOp();
+    if (loop && argument.getArgNumber() > 0)
+      at = loop.getTiedLoopInit(argument)->get();
+    else if (Operation *op = at.getDefiningOp();
+             op && op->getNumOperands() && op->getDialect()->getNamespace() == "tt" &&
+             !mlir::isa<tt::BitcastOp, tt::LoadOp>(op))
+      at = op->getOperand(0);
+    else
+      return;
+  }
+  if (!at)
+    return;
+  auto name = mlir::dyn_cast<mlir::NameLoc>(at.getLoc());
+  fail("'" + (name ? name.getName().str() : "the pointer") +
+       "' is annotated as tl.const, a pointer to what is only read, and this writes through it");
 }
 
 tt::EvictionPolicy evictionPolicy(Emitter &e, const Val &value) {
@@ -137,8 +162,9 @@ static void storeBlock(Emitter &e, Bound &args, tt::CacheModifier cache, tt::Evi
 Val Emitter::emitStore(Bound &args) {
   if (args[0].kind == Val::Kind::Descriptor)
     fail("a descriptor is stored to with desc.store([offsets], value)");
-  tt::CacheModifier cache = cacheModifier(*this, args[4]);
+  tt::CacheModifier cache = cacheModifier(*this, args[4], true);
   tt::EvictionPolicy evict = evictionPolicy(*this, args[5]);
+  refuseConstant(args[0]);
   if (args[0].kind == Val::Kind::BlockPointer) {
     storeBlock(*this, args, cache, evict);
     return Val();

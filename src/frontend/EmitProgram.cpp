@@ -118,7 +118,9 @@ Val Emitter::emitStaticPrint(Bound &args) {
 }
 
 Val Emitter::emitDeviceAssert(Bound &args) {
-  if (!options.assertions)
+  // What combines two elements asserts nothing, as with Triton's own debug=False: which of them meet
+  // is nobody's to say.
+  if (!options.assertions || combining)
     return Val();
   Val condition = truthOf(args[0]);
   if (!args[2].isNone())

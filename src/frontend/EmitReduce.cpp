@@ -23,7 +23,9 @@ static void fillRegion(Emitter &e, Region &region, const std::vector<Val> &input
   for (unsigned i = 0; i < types.size(); ++i)
     arguments.push_back(
         Val::tensor(block->getArgument(i), inputs[i % inputs.size()].type.scalar()));
+  ++e.combining;
   Val result = e.callFunction(combine, arguments, {}, e.here);
+  --e.combining;
   std::vector<Val> results = result.isTuple() ? result.elements : std::vector<Val>{result};
   if (results.size() != inputs.size())
     e.fail("the combining function '" + combine.name() + "' returns " +

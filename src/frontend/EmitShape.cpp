@@ -137,6 +137,8 @@ Val Emitter::emitExpandDims(Bound &args) {
     axis = axis < 0 ? axis + rank : axis;
   }
   std::sort(axes.begin(), axes.end());
+  if (auto twice = std::adjacent_find(axes.begin(), axes.end()); twice != axes.end())
+    fail("expand_dims names axis " + std::to_string(*twice) + " twice");
   for (int64_t axis : axes)
     value = expandDims(value, axis);
   return value;

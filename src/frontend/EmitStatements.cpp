@@ -249,6 +249,13 @@ void Emitter::annotatedAssign(const syntax::AnnAssign &assignment) {
       frame->constants.insert(declared->id);
     return;
   }
+  // As Triton; a name of which only one side of a branch made something is still free.
+  if (auto known = declared ? frame->names.find(declared->id) : frame->names.end();
+      known != frame->names.end() && known->second.kind != Val::Kind::Undefined &&
+      namesConstexpr(assignment.annotation.get()) && !frame->isStandard)
+    failAt(assignment.target->range, "'" + declared->id +
+                                         "' is defined already, and a constexpr is not assigned "
+                                         "again; give it another name");
   Val value = expression(*assignment.value);
   // The annotation keeps constants as they are; a value of the kernel stays one, as in Triton.
   if (!namesConstexpr(assignment.annotation.get()))

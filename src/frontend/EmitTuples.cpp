@@ -85,6 +85,9 @@ std::optional<Val> Emitter::namedTuple(const host::Value &callee, std::vector<Va
 }
 
 Val Emitter::field(const Val &tuple, const std::string &name) {
+  if (!tuple.tupleClass && (name == "append" || name == "extend" || name == "insert"))
+    failUnsupported("lists of a kernel do not change, so they have no '" + name +
+                    "'; make a new one: values = values + [x]");
   if (!tuple.tupleClass)
     fail("a tuple has no attribute '" + name + "'");
   const host::Tuple &fields = *fieldsOf(*tuple.tupleClass);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -232,7 +233,12 @@ public:
   Val callHost(const host::Value &callee, const std::vector<Val> &positional,
                const std::vector<std::pair<std::string, Val>> &keywords);
   bool hasAttribute(const Val &object, const std::string &attr);
-  std::optional<Val> pythonBuiltin(const std::string &name, std::vector<Val> &args);
+  std::optional<Val> pythonBuiltin(const std::string &name, std::vector<Val> &args,
+                                   const std::vector<std::pair<std::string, Val>> &keywords);
+  /// What the host evaluator says about constants, at the user's line where it has none.
+  Val hostResult(const std::function<host::Value()> &evaluate);
+  /// Refuses to write through what the kernel's own annotation calls a pointer to constants.
+  void refuseConstant(const Val &pointer);
   Val callValue(const Val &callee, std::vector<Val> positional,
                 std::vector<std::pair<std::string, Val>> keywords, SourceRange site);
   /// The value of a condition known while compiling; nullopt for one of the kernel.
@@ -334,6 +340,8 @@ public:
   uint64_t emittedStatements = 0;
   bool stops = false;      ///< the stop point was met
   unsigned rehearsals = 0; ///< loop bodies under way only to see which names they change
+  unsigned combining = 0;  ///< bodies of reductions and scans under way
+  std::set<const void *> constantPointers; ///< the kernel's arguments annotated as tl.const
 };
 
 } // namespace pellucid::frontend

@@ -6,7 +6,7 @@
 
 namespace pellucid::frontend {
 
-tt::CacheModifier cacheModifier(Emitter &e, const Val &value);
+tt::CacheModifier cacheModifier(Emitter &e, const Val &value, bool ofStore = false);
 tt::EvictionPolicy evictionPolicy(Emitter &e, const Val &value);
 std::optional<tt::PaddingOption> paddingOption(Emitter &e, const Val &option);
 /// Bools lie in memory as bytes: their pointers are read as pointers to int8.

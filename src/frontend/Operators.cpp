@@ -106,8 +106,9 @@ Val Emitter::addPointer(const Val &pointer, const Val &by, bool negate) {
 /// What Python itself computes: constexprs, and tuples joined or repeated.
 std::optional<Val> Emitter::foldedBinary(Operator op, const Val &left, const Val &right) {
   if (left.isConstexpr() && right.isConstexpr())
-    return fromHost(
-        interpreter.binary(static_cast<host::BinaryOp>(op), left.constant, right.constant));
+    return hostResult([&] {
+      return interpreter.binary(static_cast<host::BinaryOp>(op), left.constant, right.constant);
+    });
   std::vector<Val> all;
   if (left.isTuple() && right.isTuple() && op == Operator::Add) {
     all = left.elements;
@@ -224,8 +225,9 @@ Val Emitter::comparison(CmpOperator op, const Val &given, const Val &other) {
     static constexpr host::CompareOp map[] = {host::CompareOp::Eq, host::CompareOp::Ne,
                                               host::CompareOp::Lt, host::CompareOp::Le,
                                               host::CompareOp::Gt, host::CompareOp::Ge};
-    return fromHost(
-        interpreter.compare(map[static_cast<size_t>(op)], left.constant, right.constant));
+    return hostResult([&] {
+      return interpreter.compare(map[static_cast<size_t>(op)], left.constant, right.constant);
+    });
   }
   bool equality = op == CmpOperator::Eq || op == CmpOperator::NotEq;
   if (left.isTuple() && right.isTuple() && equality) {
@@ -270,7 +272,7 @@ Val Emitter::unary(syntax::UnaryOperator op, const Val &operand) {
     host::UnaryOp hostOp = op == UnaryOperator::Invert ? host::UnaryOp::Invert
                            : op == UnaryOperator::UAdd ? host::UnaryOp::Plus
                                                        : host::UnaryOp::Minus;
-    return fromHost(interpreter.unary(hostOp, operand.constant));
+    return hostResult([&] { return interpreter.unary(hostOp, operand.constant); });
   }
   Val value = toTensor(operand);
   if (value.type.pointer)

@@ -344,6 +344,7 @@ def sort(x, dim: tl.constexpr = None, descending: tl.constexpr = 0):
 
 @triton.jit
 def topk(x, k: tl.constexpr, dim: tl.constexpr = None, descending: tl.constexpr = True):
+    tl.static_assert(k > 0 and (k & (k - 1)) == 0 and k <= x.shape[-1], f"the k of topk is a power of two that the last dim holds, got {k}")
     return sort_impl(x, k=k, dim=dim, descending=descending)
 
 

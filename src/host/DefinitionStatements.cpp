@@ -71,8 +71,13 @@ Value Evaluator::decorate(const syntax::List<syntax::Expr> &decorators, Value va
   }
   for (size_t i = decorators.size(); i-- > 0;) {
     at(*decorators[i]);
-    if (refused[i])
-      value = leaveOut(*decorators[i], *refused[i], value);
+    if (refused[i]) {
+      // What is below it may be no kernel of Triton's: another language's `jit`.
+      Value kernel = madeOf(value);
+      if (kernel.isNone())
+        throw DiagnosticError(*refused[i]);
+      value = leaveOut(*decorators[i], *refused[i], kernel);
+    }
     if (!evaluated[i])
       continue;
     try {

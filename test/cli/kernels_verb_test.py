@@ -207,6 +207,14 @@ class TestGroup:
             return in_method
         inner()[(1,)](torch.empty(shape))
 
+def test_of_another_language():
+    import another_jit, missing_tracer
+    @missing_tracer.trace("all")
+    @another_jit.jit
+    def foreign(o):
+        another_jit.store(o, 1)
+    foreign[(1,)](object())
+
 @missing_marks.parametrize("shape", [1, 2])
 def test_of_the_same_name(shape):
     @triton.jit

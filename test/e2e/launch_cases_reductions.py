@@ -55,6 +55,11 @@ def reductions(rng):
     yield Case("custom reductions", FILE, "custom_reduce", "5",
                dict(x_ptr=x, product_ptr=np.zeros(5, np.float32), mean_ptr=np.zeros(5, np.float32), var_ptr=np.zeros(5, np.float32), cols=100,
                     BLOCK=128), dict(product_ptr=w.prod(-1), mean_ptr=w.mean(-1), var_ptr=w.var(-1)), 1e-5)
+    x = np.rint(rng.standard_normal(64) * 9).astype(np.float32)
+    w = x.astype(np.float64)
+    yield Case("an assertion of what combines two elements", FILE, "checked_reduce", "1",
+               dict(x_ptr=x, sum_ptr=np.zeros(1, np.float32), scan_ptr=np.zeros(64, np.float32), BLOCK=64),
+               dict(sum_ptr=w.sum()[None], scan_ptr=w.cumsum()), 0)
     for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32):
         info = np.iinfo(dtype)
         x = rng.integers(max(info.min, -2**40), min(info.max, 2**40), 333, dtype=np.int64).astype(dtype)

@@ -72,6 +72,20 @@ def product(a, b):
 
 
 @triton.jit
+def checked_sum(a, b):
+    tl.device_assert(a > 1e30, "what meets what is nobody's to say")
+    return a + b
+
+
+@triton.jit
+def checked_reduce(x_ptr: tl.const, sum_ptr, scan_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    tl.store(sum_ptr, tl.reduce(x, 0, checked_sum))
+    tl.store(scan_ptr + i, tl.associative_scan(x, 0, checked_sum))
+
+
+@triton.jit
 def welford(mean_a, square_a, count_a, mean_b, square_b, count_b):
     delta = mean_b - mean_a
     count = count_a + count_b

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# error: 13:9: expand_dims names axis 0 twice
+import triton
+import triton.language as tl
+
+CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    y = tl.expand_dims(x, (0, -3))
+    tl.store(out_ptr + i, x)
