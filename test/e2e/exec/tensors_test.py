@@ -144,6 +144,9 @@ class Tensors(unittest.TestCase):
     def test_fills(self):
         self.same("fills")
 
+    def test_places_of_maxima(self):
+        self.same("places_of_maxima")
+
     def test_borders_of_errors(self):
         self.same("borders_of_errors")
 
