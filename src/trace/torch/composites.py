@@ -180,8 +180,8 @@ def _norm_with_gradient(input, p, dim, keepdim):
     return torch.where(none, 0.0, torch.sqrt(root) if p == 2 else root ** (1.0 / p))
 
 
-def _vector_norm(x, ord=2, dim=None, keepdim=False):
-    return norm(x, ord, dim, keepdim)
+def _vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    return norm(x if dtype is None else x.to(dtype), ord, dim, keepdim)
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):

@@ -289,14 +289,15 @@ def _of_scatter_reduce(grad, self, dim, index, src, reduce, include_self, result
         shares = grad / torch.where(count == 0, 1.0, count)
         of_self, of_part = torch.where(own, shares, 0.0), torch.where(winners, torch.gather(shares, dim, index), 0.0)
     else:
-        # The product of the others: of all but the element, where no element or only that one is zero.
-        own, given = torch.where(self == 0, 1.0, self), torch.where(part == 0, 1.0, part)
-        product = torch.scatter_reduce(own, dim, index, given, "prod", include_self=include_self)
-        zeros = (self == 0).to(grad.dtype) if include_self else torch.zeros_like(grad)
-        zeros = torch.scatter_add(zeros, dim, index, (part == 0).to(grad.dtype))
-        share, at = grad * product, torch.gather(zeros, dim, index)
-        of_self = torch.where(zeros == (self == 0).to(grad.dtype), share / own, 0.0)
-        of_part = torch.where(at == (part == 0).to(grad.dtype), torch.gather(share, dim, index) / given, 0.0)
+        # The product of the others. What no zero is divides the product itself, so that it hangs on a zero beside it.
+        own = torch.where(self == 0, 1.0, self)
+        of_self = grad * torch.scatter_reduce(own, dim, index, part, "prod", include_self=include_self) / own
+        is_zero = part == 0
+        zeros = torch.scatter_add(torch.zeros_like(grad), dim, index, is_zero.to(grad.dtype))
+        is_only = torch.logical_and(is_zero, torch.gather(zeros, dim, index) == 1)
+        others = torch.scatter_reduce(self, dim, index, torch.where(is_only, 1.0, part), "prod", include_self=include_self)
+        rest = torch.gather(grad * result, dim, index) / torch.where(is_zero, 1.0, part)
+        of_part = torch.where(is_only, torch.gather(grad * others, dim, index), rest)
         if torch.is_grad_enabled():
             of_part = _WithoutPairsOfZeros.apply(of_part, zeros)
     if not include_self:

@@ -370,7 +370,8 @@ class _Eigh(torch.autograd.Function):
         L, V = ctx.saved_tensors
         inner = _turned(V) @ grad_vectors
         inner = inner - torch.diag_embed(torch.diagonal(inner, dim1=-2, dim2=-1))
-        return V @ (inner / _differences(L) + torch.diag_embed(grad_values)) @ _turned(V), None
+        found = V @ (inner / _differences(L) + torch.diag_embed(grad_values)) @ _turned(V)
+        return 0.5 * (found + _turned(found)), None
 
 
 def eigh(A, UPLO="L"):
@@ -449,7 +450,7 @@ class _Pinv(torch.autograd.Function):
         else:
             inner = X @ asked
             turned = _turned(X) @ inner
-            found = turned - _turned(inner @ X) + ((asked - A @ inner) @ X) @ _turned(X) - ((turned @ A) @ X)
+            found = turned - _turned(inner @ X) + ((asked - A @ inner) @ X) @ _turned(X) - (turned @ X) @ A
         return found, None, None, None
 
 
@@ -479,7 +480,7 @@ def cond(A, p=None):
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    """What comes beside the solution depends on the driver, as there: gels finds no rank, gelsy no singular values."""
+    """What comes beside the solution depends on the driver, as there: gels finds no rank, gelsy no residuals and no singular values."""
     driver = "gelsy" if driver is None else driver
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}")
@@ -489,7 +490,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
     X = pinv(A, rtol=rcond) @ right
     rank = matrix_rank(A, rtol=rcond)
     left = A.new_empty([0])
-    if m > n and (driver == "gels" or bool((rank == n).all())):
+    if m > n and driver != "gelsy" and (driver == "gels" or bool((rank == n).all())):
         left = ((A @ X - right) ** 2).sum(-2)
     if driver == "gels":
         rank = rank.new_empty([0])
