@@ -233,17 +233,21 @@ Value *expDouble(CodeBuilder &b, Value *given) {
   return scaleByPower(b, unlessVanishing(b, given, low, whole), parts.power);
 }
 
-Value *exp2Double(CodeBuilder &b, Value *given) {
-  constexpr double low = -1076.0;
-  Value *x = clampKeepingNan(b, given, low, 1025.0);
-  auto [n, power] = roundSmall(b, x);
-  Value *r = b.CreateFSub(x, n);
+/// 2^r for |r| <= 1/2.
+static Value *exp2OfPart(CodeBuilder &b, Value *r) {
   Value *q = emitPolynomial(b, r,
                             {0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
                              0x1.3b2ab6fba4e7dp-7, 0x1.5d87fe78a3f49p-10, 0x1.430912f86a08cp-13,
                              0x1.ffcbfc6dc7ef4p-17, 0x1.62c0224961aa8p-20, 0x1.b524eb7c9271ap-24,
                              0x1.e4cef638c2fa7p-28, 0x1.e9ecb5f25e2d4p-32, 0x1.c4c957cc8dc8dp-36});
-  Value *whole = fma(b, r, q, number(x, 1.0));
+  return fma(b, r, q, number(r, 1.0));
+}
+
+Value *exp2Double(CodeBuilder &b, Value *given) {
+  constexpr double low = -1076.0;
+  Value *x = clampKeepingNan(b, given, low, 1025.0);
+  auto [n, power] = roundSmall(b, x);
+  Value *whole = exp2OfPart(b, b.CreateFSub(x, n));
   return scaleByPower(b, unlessVanishing(b, given, low, whole), power);
 }
 
@@ -428,6 +432,38 @@ Value *erfDouble(CodeBuilder &b, Value *x) {
   Value *large = b.CreateFSub(number(x, 1.0), erfcTail(b, clampKeepingNan(b, a, 0.9, 6.5)));
   Value *isSmall = b.CreateFCmpOLT(a, number(x, 1.0));
   return choose(b, isSmall, fma(b, x, erfRatio(b, x), x), withSignOf(b, large, x));
+}
+Value *erfByExponential(CodeBuilder &b, Value *x, bool isBesideOne) {
+  Value *a = absolute(b, x);
+  // From 6 on it is 1.
+  Value *capped = choose(b, b.CreateFCmpOGT(a, number(x, 6.0)), number(x, 6.0), a);
+  Value *q =
+      isBesideOne
+          ? emitPolynomial(b, capped,
+                           {0x1.a0be83d8d031ap+0,   0x1.d63ed7499654dp-1,   0x1.2fa7eecac9779p-3,
+                            -0x1.c4242cd9800eep-6,  -0x1.3c775c31839b8p-12, 0x1.40bfa990fc8e5p-9,
+                            -0x1.be62ac49c8b45p-11, 0x1.3a4644d8fb223p-15,  0x1.84f7e2566b497p-14,
+                            -0x1.63165fdea1b73p-15, 0x1.1517e00efb104p-18,  0x1.4e1d05084b2a0p-18,
+                            -0x1.bd21639710a55p-19, 0x1.1fae5decf04c7p-20,  -0x1.3dd53947f18c5p-23,
+                            -0x1.52a9e94a81355p-25, 0x1.0c4630db73030p-25,  -0x1.6b620510a1f10p-27,
+                            0x1.469ca16e8f250p-29,  -0x1.a22126ef2fadep-32, 0x1.7cab84ac261f6p-35,
+                            -0x1.d78d4e50f842bp-39, 0x1.6588141b3c861p-43,  -0x1.f5c4aefff856fp-49})
+          : emitPolynomial(b, capped,
+                           {0x1.a0be8514ed052p+0,   0x1.d63ebb26a5628p-1,   0x1.2faa4b8fc393bp-3,
+                            -0x1.c463e16698321p-6,  -0x1.16b04e1ba1698p-12, 0x1.385e913ac4f7ep-9,
+                            -0x1.903af6d8ad20fp-11, -0x1.ed4b2d8f86093p-15, 0x1.7443617be14f8p-13,
+                            -0x1.af52f722a6752p-14, 0x1.480e2308921c1p-15,  -0x1.78b2957279fc9p-17,
+                            0x1.53bd46cf1005cp-19,  -0x1.e55acefcba65cp-22, 0x1.106936da36689p-24,
+                            -0x1.d67a74b166d08p-28, 0x1.2d27a2ad3402bp-31,  -0x1.0c4a476414f3dp-35,
+                            0x1.277c7ddeb3d81p-40,  -0x1.2cd3607c8c1d1p-46});
+  Value *power = b.CreateFNeg(b.CreateFMul(capped, q));
+  auto [n, whole] = roundSmall(b, power);
+  Value *rest = b.CreateFMul(exp2OfPart(b, b.CreateFSub(power, n)), powerOfTwo(b, whole));
+  Value *large = withSignOf(b, b.CreateFSub(number(x, 1.0), rest), x);
+  if (isBesideOne)
+    return large;
+  Value *isSmall = b.CreateFCmpOLT(a, number(x, 1.0));
+  return choose(b, isSmall, fma(b, x, erfRatio(b, x), x), large);
 }
 Value *erfcDouble(CodeBuilder &b, Value *x) {
   Value *a = absolute(b, x);

@@ -5,6 +5,7 @@
 #include "codegen/common/ElementOps.h"
 #include "codegen/common/FloatFormats.h"
 #include "codegen/common/VectorMath.h"
+#include "codegen/common/VectorMathDouble.h"
 #include "codegen/cuda/HalfMath.h"
 #include "codegen/gpu/TtGpu.h"
 #include "tt/TtOps.h"
@@ -165,17 +166,18 @@ static Value *emitTanh(CodeBuilder &b, mlir::Operation *, Value *x) {
   return b.CreateSelect(isSmall, small, b.CreateBinaryIntrinsic(I::copysign, large, x));
 }
 
-/// Only ever added to a constant of at least one half, and rounded to 16 bits then, as in gelu: the
-/// absolute error counts alone.
+/// Only ever added to a constant of at least one half, as in gelu: the absolute error counts alone.
 static bool isBesideOne(mlir::Value value) {
-  return !value.use_empty() && feedsNarrowFloatsOnly(value) &&
-         llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
-           llvm::APFloat constant(0.0f);
-           return mlir::isa<arith::AddFOp>(user) && user->getOperand(0) != user->getOperand(1) &&
-                  mlir::matchPattern(user->getOperand(user->getOperand(0) == value ? 1 : 0),
-                                     mlir::m_ConstantFloat(&constant)) &&
-                  abs(constant).convertToDouble() >= 0.5;
-         });
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](mlir::Operation *user) {
+    llvm::APFloat constant(0.0f);
+    if (!mlir::isa<arith::AddFOp>(user) || user->getOperand(0) == user->getOperand(1))
+      return false;
+    mlir::Value other = user->getOperand(user->getOperand(0) == value ? 1 : 0);
+    if (auto splat = other.getDefiningOp<tt::SplatOp>())
+      other = splat.getSrc();
+    return mlir::matchPattern(other, mlir::m_ConstantFloat(&constant)) &&
+           abs(constant).convertToDouble() >= 0.5;
+  });
 }
 
 // erf(a) = 1 - 2^(-a q(a)), within 1.3 * 2^-24 of what is exact; from 4 on it is 1.
@@ -241,6 +243,12 @@ static Value *divideByOneOrMore(CodeBuilder &b, Value *x, Value *y) {
   return b.CreateFMul(x, b.CreateFMul(inverse, quarter));
 }
 
+static bool isErf(mlir::Operation *op) {
+  auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op);
+  llvm::StringRef name = call ? call.getSymbol() : op->getName().getStringRef();
+  return name == "math.erf" || name == "__nv_erff" || name == "__nv_erf";
+}
+
 /// Functions of one f32.
 using Unary = Value *(*)(CodeBuilder &, mlir::Operation *, Value *);
 static Unary unaryOnDevice(mlir::Operation *op) {
@@ -251,8 +259,10 @@ static Unary unaryOnDevice(mlir::Operation *op) {
   };
   auto call = mlir::dyn_cast<tt::ExternElementwiseOp>(op);
   llvm::StringRef name = call ? call.getSymbol() : op->getName().getStringRef();
-  if (name == "math.erf" || name == "__nv_erff")
-    return isBesideOne(op->getResult(0)) ? emitErfBesideOne : nullptr;
+  if (isErf(op))
+    return isBesideOne(op->getResult(0)) && feedsNarrowFloatsOnly(op->getResult(0))
+               ? emitErfBesideOne
+               : nullptr;
   return table.lookup(name);
 }
 
@@ -360,6 +370,8 @@ llvm::SmallVector<Value *, 2> emitCudaElementOp(CodeBuilder &b, mlir::Operation 
       return {fast};
   if (Unary emit = inSingle ? unaryOnDevice(op) : nullptr)
     return {narrowFloat(b, emit(b, op, operand(0)), element)};
+  if (element.isF64() && isErf(op))
+    return {erfByExponential(b, operands[0], isBesideOne(op->getResult(0)))};
   if (inSingle && mlir::isa<arith::DivFOp, tt::ApproxDivFOp>(op)) {
     bool isShort = isOneOrMore(op->getOperand(1)) && feedsNarrowFloatsOnly(op->getResult(0));
     Value *quotient = isShort ? divideByOneOrMore(b, operand(0), operand(1))
