@@ -75,7 +75,8 @@ static h::Value asTuple(h::Value found) {
   return h::Value::tuple({elements.begin(), elements.end()});
 }
 
-/// index() and index_put() whose indices are masks, where() of a condition alone, uneven paddings:
+/// index() and index_put() whose indices are masks, narrow() from a tensor's value, where() of a
+/// condition alone, uneven paddings:
 /// written with others.
 static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const std::string &name,
                                            const h::CallArgs &args) {
@@ -119,6 +120,20 @@ static std::optional<h::Value> callOfMasks(h::Interpreter &interpreter, const st
     if (!self || !sizes || !sizes->isSequence())
       return std::nullopt;
     return splitByValues(interpreter, *self, *sizes, argument(2, "dim"));
+  }
+  if (packet == "narrow") {
+    const h::Value *start = argument(2, "start");
+    if (!start || !start->as<TensorObject>())
+      return std::nullopt;
+    h::Value read = interpreter.call(interpreter.getAttr(*start, "item"));
+    h::CallArgs call = args;
+    if (call.positional.size() > 2)
+      call.positional[2] = std::move(read);
+    else
+      for (auto &[keyword, value] : call.keywords)
+        if (keyword == "start")
+          value = read;
+    return callAtenPacket(interpreter, "aten.narrow", call);
   }
   if (packet != "index" && !puts)
     return std::nullopt;

@@ -189,6 +189,8 @@ def _im2col(self, kernel_size, dilation, padding, stride):
 def _index_fill(self, dim, index, value):
     if self.dim() == 0:
         return _index_fill(self.reshape(1), 0, index, value).reshape([])
-    shape = list(self.shape)
-    shape[dim] = index.numel()
-    return torch.index_copy(self, dim, index.reshape(-1), value.to(self.dtype).expand(shape))
+    # A place that is named twice is filled once: so says the value's derivative.
+    along = [1] * self.dim()
+    along[dim] = self.shape[dim]
+    filled = torch.zeros([self.shape[dim]], dtype=torch.int32, device=self.device).index_fill(0, index.reshape(-1), 1)
+    return torch.where(filled.reshape(along) == 1, value.to(self.dtype), self)

@@ -464,6 +464,8 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
 
 
 def matrix_rank(A, *, atol=None, rtol=None, hermitian=False):
+    if 0 in A.shape[-2:]:
+        return torch.zeros(A.shape[:-2], dtype=torch.int64, device=A.device)
     if hermitian:
         A = A.tril() + _turned(A.tril(-1))
     S = svdvals(A.detach())

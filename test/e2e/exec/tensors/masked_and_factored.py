@@ -73,7 +73,7 @@ slopes("power 0", lambda a: L.matrix_power(a, 0), square)
 for p in (1, -1, float("inf"), float("-inf")):
     slopes(f"norm {p}", lambda a: [L.norm(a, p, dim=(0, 2)), L.matrix_norm(a, p, keepdim=True)], wide)
 slopes("vander", lambda a: L.vander(a, N=3), torch.tensor(2.5, dtype=torch.float64))
-slopes("no norm", lambda a: L.vector_norm(a, 0), filled(4))
+print(L.vector_norm(filled(4).requires_grad_(), 0).requires_grad, L.vector_norm(torch.ones(3), dtype=torch.float64).dtype)
 for driver in ("gels", "gelsy", "gelsd", "gelss"):
     found = L.lstsq(lean, filled(5, 2), driver=driver)
     print(driver, [tuple(part.shape) for part in found], found.rank.dtype, shown(found.residuals), shown(found.singular_values))
@@ -90,5 +90,8 @@ for zeros in ((), ((0, 1),), ((0, 1), (0, 2)), ((1, 2), (2, 0), (2, 1))):
         slopes(f"products by index {len(zeros)} {own}", lambda a, s: torch.index_reduce(a, 0, torch.tensor([1, 1, 0]), s, "prod", include_self=own), filled(2, 4), source)
 slopes("products of zeros", lambda a, s: torch.scatter_reduce(a, 0, torch.tensor([0, 0, 2]), s, "prod"), torch.tensor([0.0, 0.0, 2.0], dtype=torch.float64), torch.tensor([3.0, 0.0, 0.0], dtype=torch.float64))
 slopes("fill", lambda a, v: torch.index_fill(a, 0, torch.tensor([0, 2]), v), filled(3, 2), torch.tensor(1.5, dtype=torch.float64))
+slopes("fill twice", lambda a, v: torch.index_fill(a, -1, torch.tensor([1, 1, 0]), v), filled(2, 3), torch.tensor(1.5, dtype=torch.float64))
+slopes("narrow", lambda a: [a.narrow(1, torch.tensor(1), 2), torch.narrow(a, 0, start=torch.tensor(-1), length=1)], filled(2, 3))
+print([tuple(part.shape) for part in L.lstsq(torch.zeros(2, 3, 0), torch.zeros(2, 3, 2))], L.matrix_rank(torch.zeros(0, 3)))
 slopes("transposed", lambda a, w: torch.nn.functional.conv_transpose2d(a, w, stride=(3, 2), padding=(1, 2), output_padding=(2, 3), groups=2, dilation=4), filled(2, 2, 4, 4), filled(2, 2, 3, 3))
 slopes("one size", lambda a: torch.fft.irfft2(torch.fft.rfft2(a, s=4, dim=-1), s=4, dim=-1), filled(3, 4))
