@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # --- derivatives of what moves elements; part of derivatives.py's namespace
 
+
+def _of_narrow(grad, sizes, dim, start, length):
+    # Counted from the end, a part up to it ends at 0.
+    first = start + sizes[dim] if isinstance(start, int) and start < 0 else start
+    return torch.ops.aten.slice_scatter(_zeros(grad, sizes), grad, dim, first, first + length)
+
+
 # --- casts
 
 _moves("_to_copy.default", "to.dtype", "to.device", "to.dtype_layout", "to.other", "type_as.default", node="ToCopyBackward0", self=lambda grad: grad)
@@ -16,7 +23,7 @@ _none("detach.default")
 _moves("expand.default", node="ExpandBackward0", self=lambda grad: grad)
 _moves("expand_as.default", node="ExpandBackward0", self=lambda grad: grad)
 _moves("flatten.using_ints", "reshape.default", "unflatten.int", "view.default", "view_as.default", node="ViewBackward0", self=lambda grad, self_sizes: grad.reshape(self_sizes))
-_moves("narrow.default", node="SliceBackward0", self=lambda grad, self_sizes, dim, start, length: torch.ops.aten.slice_scatter(_zeros(grad, self_sizes), grad, dim, start, start + length))
+_moves("narrow.default", node="SliceBackward0", self=lambda grad, self_sizes, dim, start, length: _of_narrow(grad, self_sizes, dim, start, length))
 _moves("permute.default", self=lambda grad, dims: torch.permute(grad, _inverse(dims)))
 _moves("select.int", self=lambda grad, self_sizes, dim, index: torch.ops.aten.select_scatter(_zeros(grad, self_sizes), grad, dim, index))
 _moves("slice.Tensor", self=lambda grad, self_sizes, dim, start, end, step: torch.ops.aten.slice_scatter(_zeros(grad, self_sizes), grad, dim, start, end, step))
