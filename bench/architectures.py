@@ -341,13 +341,16 @@ def check(options, name):
     row |= run_and_compare(options.program, folder)
     row["right"] = row["error"] <= max(1e-5, 4 * row["pytorch_error"])
     if options.aot:
-        row["aot_seconds"], row["aot_processor_seconds"] = map(float, stage("aot", name, folder).split()[-2:])
+        try:
+            row["aot_seconds"], row["aot_processor_seconds"] = map(float, stage("aot", name, folder).split()[-2:])
+        except RuntimeError as error:  # theirs: ours is right or wrong all the same
+            row["aot_refused"] = next((text for text in str(error).splitlines() if "Error" in text or "report a bug" in text), str(error))[-300:]
     return row
 
 
 def line(row):
     mega = lambda count: f"{count / 1e6:.0f} MB"
-    aot = f"  AOTInductor {row['aot_seconds']:.1f} s ({row['aot_processor_seconds']:.1f} busy)" if "aot_seconds" in row else ""
+    aot = f"  AOTInductor {row['aot_seconds']:.1f} s ({row['aot_processor_seconds']:.1f} busy)" if "aot_seconds" in row else "  AOTInductor fails" if "aot_refused" in row else ""
     return (f"{row['model']:10} {'right' if row['right'] else 'WRONG'}  error {row['error']:.1e} (PyTorch {row['pytorch_error']:.1e})  {row['nodes']} nodes  "
             f"compiled in {row['seconds']:.1f} s ({row['processor_seconds']:.1f} busy){aot}  private {mega(row['private'])}, resident {mega(row['resident'])}, bound {mega(row['memory_bound'])}")
 

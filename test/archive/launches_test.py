@@ -211,6 +211,8 @@ def check(folder, name):
                 print(f"{name}: PyTorch does not export it with strict=True: {str(error).strip().splitlines()[0][:100]}")
                 continue
             for dialect, one in (("training", program), ("core", program.run_decompositions())):
+                if name == "combined" and dialect == "training":
+                    continue  # PyTorch puts torch.vmap there, which only decompositions open
                 save(one, folder / "model.pt2")
                 missing = pellucid("compile", folder / "model.pt2", "-o", folder / "none.plc", fails=True)
                 assert "launches::" in missing and "--kernels" in missing, missing
