@@ -307,7 +307,26 @@ private:
     return {chosen, 1};
   }
 
-  /// The rest of `Float('-1.5', precision=53)`: a number of few binary digits behind the point.
+  /// The fraction of a small denominator that a number of the text stands for: 2/5 for 0.4. Only
+  /// one so near to it that its products with sizes, rounded to a double as PyTorch computes them,
+  /// are whole numbers where those of the fraction are: floor and ceil give the same then.
+  static std::optional<Quotient> fractionOf(double value) {
+    constexpr int64_t most = 1000;
+    for (int64_t under = 3; under <= most; ++under) {
+      double over = std::round(value * static_cast<double>(under));
+      if (std::abs(over) > static_cast<double>(1 << 20))
+        return std::nullopt;
+      if (over / static_cast<double>(under) != value)
+        continue;
+      double off = std::fma(value, static_cast<double>(under), -over);
+      if (std::abs(off) > std::ldexp(std::abs(over), -54))
+        return std::nullopt;
+      return Quotient{static_cast<int64_t>(over), under};
+    }
+    return std::nullopt;
+  }
+
+  /// The rest of `Float('-1.5', precision=53)`.
   Quotient real() {
     space();
     if (at >= text.size() || (text[at] != '\'' && text[at] != '"'))
@@ -326,13 +345,17 @@ private:
     }
     expect(')');
     constexpr double largest = 9007199254740992.0;
+    double given = value;
     int64_t under = 1;
     while (value != std::trunc(value) && under < (1 << 20)) {
       value *= 2;
       under *= 2;
     }
+    if (value != std::trunc(value))
+      if (auto fraction = fractionOf(given))
+        return *fraction;
     if (!(std::abs(value) <= largest) || value != std::trunc(value))
-      throw NotRead{"a number that is not a fraction of small powers of two"};
+      throw NotRead{"a number that is not near enough to a fraction of small numbers"};
     return {static_cast<int64_t>(value), under};
   }
 

@@ -55,7 +55,7 @@ MODELS = {
         self.a = nn.Conv2d(3, 4, 3, 2, 1)""", """
         y = self.a(x)
         z = F.interpolate(y, size=x.shape[-2:], mode="bilinear", align_corners=False)
-        return torch.cat([x, z], 1), F.interpolate(y, scale_factor=2.0), F.interpolate(x, size=(9, 11), mode="bicubic")"""),
+        return torch.cat([x, z], 1), F.interpolate(y, scale_factor=2.0), F.interpolate(x, size=(9, 11), mode="bicubic"), F.interpolate(y, size=x.shape[-2:])"""),
     "antialiased": (IMAGES, IMAGE_SIZES, "", """
         y = F.interpolate(x, size=(24, 20), mode="bilinear", antialias=True)
         return y, F.interpolate(y, size=x.shape[-2:], mode="bicubic", antialias=True), F.interpolate(x, scale_factor=0.4, mode="bilinear", antialias=True)"""),
@@ -105,7 +105,8 @@ MODELS = {
         self.register_buffer("w", torch.hann_window(16))""", """
         n = x.shape[-1]
         y = F.pad(x, (0, (8 - n % 8) % 8))
-        return y.unfold(-1, 8, 8).sum(2), y.reshape(x.shape[0], 6, -1, 8).amax(-1)"""),
+        around = [F.pad(x, ((8 - n % 8) % 8, 0), mode=mode) for mode in ("reflect", "replicate", "circular")]
+        return y.unfold(-1, 8, 8).sum(2), y.reshape(x.shape[0], 6, -1, 8).amax(-1), around"""),
 }
 
 

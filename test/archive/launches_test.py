@@ -231,7 +231,8 @@ def check(folder, name):
             got = run_package(folder, package, [value.numpy() for value in call], len(wanted), *state)
             for i, want in enumerate(wanted):
                 np.testing.assert_allclose(got[i], want.numpy(), rtol=2e-5, atol=2e-5, err_msg=f"{way}, call {number}, result {i}")
-                same = found.setdefault((number, i), got[i])
+                # Archives hold the tree in which PyTorch combines elements, its own operators; a source has our order.
+                same = found.setdefault((number, i, name == "combined" and way == "source"), got[i])
                 assert same.dtype == got[i].dtype and same.tobytes() == got[i].tobytes(), f"call {number}, result {i}: {way} and {packages[0][0]} have other bits"
     print(f"ok      {name}: {', '.join(way for way, _ in packages)}", flush=True)
 

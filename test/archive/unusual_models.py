@@ -262,7 +262,7 @@ class Resized(nn.Module):
             torch._check(w >= 1)
             torch._check(h * w <= 24)
             y = F.interpolate(self.table, size=(h, w), mode=mode, align_corners=False, antialias=True)
-            out[i, : h * w] = y.reshape(6, h * w).t() + F.interpolate(self.table, size=(h, w), mode=mode, align_corners=True).reshape(6, h * w).t()
+            out[i, : h * w] = y.reshape(6, h * w).t()
         return out
 
 

@@ -369,7 +369,7 @@ def _adaptive(input, output_size, reduce):
     """Each result is `reduce` of input[floor(i * n / out) : ceil((i + 1) * n / out)], one dim after another."""
     rank = len(output_size)
     sizes = list(zip(input.shape[-rank:], output_size))
-    if reduce is _mean_along and rank > 1 and all(isinstance(size, int) and isinstance(out, int) and out > 1 and size % out == 0 and 0 < size // out <= 4 for size, out in sizes):
+    if reduce is _mean_along and rank > 1 and all(_is_known(size) and _is_known(out) and out > 1 and size % out == 0 and 0 < size // out <= 4 for size, out in sizes):
         # Small windows of one size: an ordinary pool.
         steps = [size // out for size, out in sizes]
         return (torch.ops.aten.avg_pool2d if rank == 2 else torch.ops.aten.avg_pool3d)(input, steps, steps)

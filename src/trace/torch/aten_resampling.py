@@ -17,7 +17,7 @@ def _padded_by(input, pad, mode):
     for i in range(len(pad) // 2):
         dim = input.dim() - 1 - i
         before, after, size = pad[2 * i], pad[2 * i + 1], input.shape[dim]
-        if isinstance(before, int) and before == 0 and isinstance(after, int) and after == 0:
+        if _is_known(before) and before == 0 and _is_known(after) and after == 0:
             continue
         if mode == "circular":
             # What is left after cropping goes around.
@@ -87,9 +87,9 @@ def _resampled_size(input, rank, output_size, scale_factors):
 
 def _repeats(size, out, scale):
     """How often each element stands beside itself; 0 where that is not the same for all."""
-    if scale is not None and isinstance(size, int) and scale == int(scale) and out == size * int(scale):
+    if scale is not None and _is_known(size) and scale == int(scale) and out == size * int(scale):
         return int(scale)
-    return out // size if isinstance(size, int) and isinstance(out, int) and out % size == 0 else 0
+    return out // size if _is_known(size) and _is_known(out) and out % size == 0 else 0
 
 
 def _nearest(input, rank, output_size, scales):
@@ -100,7 +100,7 @@ def _nearest(input, rank, output_size, scales):
 def _nearest_places(input, rank, output_size, scales):
     lead, sizes = list(input.shape[:-rank]), list(input.shape[-rank:])
     repeats = [_repeats(size, out, scale) for size, out, scale in zip(sizes, output_size, scales)]
-    if rank > 1 and all(isinstance(size, int) for size in sizes) and all(count > 0 for count in repeats):
+    if rank > 1 and all(_is_known(size) for size in sizes) and all(count > 0 for count in repeats):
         if all(count == 1 for count in repeats):
             return input.clone()
         # All dims at once: the tensors between would be written and read again.
