@@ -307,9 +307,12 @@ struct Compilation {
       pass("erase unused", program, [&] { eraseUnused(program); });
       passOverMain("join products", program, [&] { joinProducts(program, registry); });
       pass("erase unused", program, [&] { eraseUnused(program); });
-    } else if (options.keepIr) {
+    } else {
       // A turned line or a border is copies of parts where its places are known.
-      passOverMain("fold places", program, [&] { foldWeights(program, registry, {true, true}); });
+      if (options.keepIr)
+        passOverMain("fold places", program, [&] { foldWeights(program, registry, {true, true}); });
+      passOverMain("lay channels outermost", program,
+                   [&] { layChannelsOutermost(program, registry); });
     }
     pass("lower scans", program, [&] {
       lowerScans(program, registry, textCompiler(context), device == Target::Kind::Cpu);

@@ -28,10 +28,15 @@ public:
                                     b.CreateICmpEQ(a.dilation[1], b.getInt64(1)));
       Value *isHigh = b.CreateICmpSGE(a.kernel[1], b.getInt64(4));
       isShared = b.CreateAnd(isShared, b.CreateICmpSGE(a.kernel[1], b.getInt64(3)));
+      Value *isLine = b.CreateAnd(b.CreateICmpEQ(a.output[1], b.getInt64(1)),
+                                  b.CreateICmpEQ(a.dilation[1], b.getInt64(1)));
+      Value *hasLines = b.CreateNot(isLine);
+      isShared = b.CreateAnd(isShared, hasLines);
       loads.forEachWay([&] {
+        emitWhen(b, isLine, [&] { emitOneLine(); });
         emitWhen(b, b.CreateAnd(isShared, isHigh), [&] { emitShared(4); });
         emitWhen(b, b.CreateAnd(isShared, b.CreateNot(isHigh)), [&] { emitShared(3); });
-        emitWhen(b, b.CreateNot(isShared), [&] { emitApart(); });
+        emitWhen(b, b.CreateAnd(hasLines, b.CreateNot(isShared)), [&] { emitApart(); });
       });
     });
   }
@@ -88,11 +93,42 @@ private:
     });
   }
 
-  /// Sums of `count` lines and `vectors` vectors of each.
+  /// Four vectors of the line at a time; where no window of theirs reaches beyond the input,
+  /// without masks.
+  void emitOneLine() {
+    constexpr int64_t most = 4;
+    Value *line = b.getInt64(0);
+    llvm::AllocaInst *at = emitVariable(b, b.i64());
+    b.CreateStore(line, at);
+    Value *reach = b.CreateMul(b.CreateSub(a.kernel[2], b.getInt64(1)), a.dilation[2]);
+    TestedLoop loop = TestedLoop::begin(b);
+    Value *lane = b.CreateLoad(b.i64(), at), *left = b.CreateSub(a.output[2], lane);
+    loop.enterBody(b.CreateICmpSGT(left, b.getInt64(0)));
+    Value *isTwo = b.CreateICmpSGT(left, b.getInt64(lanes));
+    Value *last = firstOf(2, b.CreateAdd(lane, b.getInt64((most - 1) * lanes)));
+    Value *isWhole = b.CreateAnd(b.CreateICmpSGE(firstOf(2, lane), b.getInt64(0)),
+                                 loads.isWhole(b.CreateAdd(last, reach), a.input[2]));
+    isWhole = b.CreateAnd(isWhole, b.CreateICmpSGT(left, b.getInt64((most - 1) * lanes)));
+    Value *isCut = b.CreateNot(isWhole);
+    auto sums = [&](Value *condition, int64_t vectors, bool whole) {
+      emitWhen(b, condition, [&] { SharedLines(*this, line, lane, 1, vectors, whole).emit(); });
+    };
+    sums(isWhole, most, true);
+    sums(b.CreateAnd(isCut, isTwo), 2, false);
+    sums(b.CreateAnd(isCut, b.CreateNot(isTwo)), 1, false);
+    Value *done = b.CreateSelect(isTwo, b.getInt64(2), b.getInt64(1));
+    done = b.CreateSelect(isWhole, b.getInt64(most), done);
+    b.CreateStore(b.CreateAdd(lane, b.CreateMul(done, b.getInt64(lanes))), at);
+    loop.end();
+  }
+
+  /// Sums of `count` lines and `vectors` vectors of each. `isWhole`: all that their windows have of
+  /// a line lies inside the input.
   struct SharedLines {
-    SharedLines(DepthwiseEmitter &emitter, Value *line, Value *lane, int64_t count, int64_t vectors)
+    SharedLines(DepthwiseEmitter &emitter, Value *line, Value *lane, int64_t count, int64_t vectors,
+                bool isWhole = false)
         : e(emitter), b(emitter.b), line(line), lane(lane), count(count), vectors(vectors),
-          top(e.firstOf(1, line)) {}
+          isWhole(isWhole), top(e.firstOf(1, line)) {}
 
     void emit() {
       for (int64_t i = 0; i < count * vectors; ++i) {
@@ -123,7 +159,7 @@ private:
       for (int64_t v = 0; v < vectors; ++v) {
         Value *first = e.firstOf(2, b.CreateAdd(lane, b.getInt64(v * e.lanes)));
         first = b.CreateAdd(first, b.CreateMul(k, e.a.dilation[2]));
-        masks.push_back(e.loads.inside(first, e.a.input[2]));
+        masks.push_back(isWhole ? nullptr : e.loads.inside(first, e.a.input[2]));
         from.push_back(e.l.elementAt(e.input, b.CreateAdd(b.CreateMul(plane, e.a.planeX), first)));
       }
       Value *above = b.CreateMul(b.CreateMul(i, e.a.kernel[1]), e.a.kernel[2]);
@@ -161,6 +197,7 @@ private:
     CodeBuilder &b;
     Value *line, *lane;
     int64_t count, vectors;
+    bool isWhole;
     Value *top, *column = nullptr;
     llvm::SmallVector<llvm::AllocaInst *> held;
     llvm::SmallVector<Value *> masks, from;

@@ -30,18 +30,28 @@ public:
                                 b.CreateICmpSLE(p.rows, b.getInt64(height)));
       // Sixteen sums of a register each, where there are as many registers.
       int64_t width = hasAvx512(l.level) ? (height == 4 ? 4 : 8) : 4 / height;
-      emitWhen(b, fits, [&] {
+      auto columns = [&](int64_t width, int64_t chains) {
         emitLoop(b, b.getInt64(0), limit, width, true,
-                 [&](Value *column) { emitColumns(column, limit, height, width); });
+                 [&](Value *column) { emitColumns(column, limit, height, width, chains); });
+      };
+      emitWhen(b, fits, [&] {
+        if (height > 1)
+          return columns(width, 1);
+        // One column has as many sums, each of every few terms: of one alone each addition would
+        // wait for the one before.
+        emitBranches(b, b.CreateICmpEQ(limit, b.getInt64(1)),
+                     [&](unsigned side) { side == 0 ? columns(1, width) : columns(width, 1); });
       });
       below = height;
     }
   }
 
 private:
-  /// Rows and columns beyond the last are that one again.
-  void emitColumns(Value *column, Value *limit, int64_t height, int64_t width) {
+  /// Rows and columns beyond the last are that one again. Each sum is that of `chains` registers,
+  /// which take vectors of terms by turns.
+  void emitColumns(Value *column, Value *limit, int64_t height, int64_t width, int64_t chains) {
     left.clear(), right.clear(), registers.clear();
+    int64_t sumsOfChain = height * width;
     Value *lastRow = b.CreateSub(p.rows, b.getInt64(1)),
           *lastColumn = b.CreateSub(limit, b.getInt64(1));
     llvm::SmallVector<Value *> rows;
@@ -53,31 +63,49 @@ private:
       Value *at = l.smaller(b.CreateAdd(column, b.getInt64(v)), lastColumn);
       right.push_back(l.elementAt(p.right.base, b.CreateMul(at, p.right.strideN)));
     }
-    for (int64_t i = 0; i < height * width; ++i) {
+    for (int64_t i = 0; i < sumsOfChain * chains; ++i) {
       registers.push_back(emitVariable(b, type));
       b.CreateStore(llvm::Constant::getNullValue(type), registers.back());
     }
     int64_t step = lanes * group;
-    Value *whole = b.CreateAnd(p.right.depth, b.getInt64(-step));
-    emitLoop(b, b.getInt64(0), whole, step, false,
-             [&](Value *k) { multiply(k, LaneValue::uniform(b.getTrue())); });
+    Value *whole = b.CreateAnd(p.right.depth, b.getInt64(-step)), *begin = b.getInt64(0);
+    LaneValue all = LaneValue::uniform(b.getTrue());
+    if (chains > 1) {
+      Value *even = b.CreateAnd(p.right.depth, b.getInt64(-step * chains));
+      emitLoop(b, begin, even, step * chains, false, [&](Value *k) {
+        for (int64_t c = 0; c < chains; ++c)
+          multiply(b.CreateAdd(k, b.getInt64(c * step)), all, c * sumsOfChain);
+      });
+      begin = even;
+    }
+    emitLoop(b, begin, whole, step, false, [&](Value *k) { multiply(k, all, 0); });
     emitWhen(b, b.CreateICmpSLT(whole, p.right.depth),
-             [&] { multiply(whole, LaneValue::prefix(b.CreateSub(p.right.depth, whole))); });
+             [&] { multiply(whole, LaneValue::prefix(b.CreateSub(p.right.depth, whole)), 0); });
+    auto sumOfChains = [&](int64_t i) {
+      llvm::SmallVector<Value *> parts;
+      for (int64_t c = 0; c < chains; ++c)
+        parts.push_back(b.CreateLoad(type, registers[c * sumsOfChain + i]));
+      for (; parts.size() > 1; parts.truncate(parts.size() / 2))
+        for (size_t c = 0; c < parts.size() / 2; ++c)
+          parts[c] = b.CreateFAdd(parts[c], parts[c + parts.size() / 2]);
+      return sumOf(parts[0]);
+    };
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < width; ++v)
-        b.CreateAlignedStore(sumOf(b.CreateLoad(type, registers[r * width + v])),
+        b.CreateAlignedStore(sumOfChains(r * width + v),
                              sums.at(rows[r], b.CreateAdd(column, b.getInt64(v))),
                              llvm::Align(l.sum->getPrimitiveSizeInBits() / 8));
   }
 
-  void multiply(Value *k, const LaneValue &mask) {
+  /// Adds to the sums from the register `first` on.
+  void multiply(Value *k, const LaneValue &mask, int64_t first) {
     llvm::SmallVector<Value *> rows;
     for (Value *row : left)
       rows.push_back(load(row, k, mask));
     for (size_t v = 0; v < right.size(); ++v) {
       Value *column = load(right[v], k, mask);
       for (size_t r = 0; r < rows.size(); ++r) {
-        llvm::AllocaInst *held = registers[r * right.size() + v];
+        llvm::AllocaInst *held = registers[size_t(first) + r * right.size() + v];
         b.CreateStore(product(rows[r], column, b.CreateLoad(type, held)), held);
       }
     }

@@ -77,7 +77,7 @@ public:
 
   /// `view`: what the members see the row's result as, if not as it is.
   void lower(Node &root, const std::vector<Node *> &members, Node *view = nullptr) {
-    takeProducers();
+    takeProducers(view != nullptr);
     takeStored(root);
     takeRow();
     size_t before = group.body.size();
@@ -105,7 +105,7 @@ public:
 
   /// `gather`: of one element per row.
   void lowerPicked(Node &gather, Value *index) {
-    takeProducers();
+    takeProducers(false);
     takeRow();
     spec.body = group.body;
     const TensorType type = gather.result()->type();
@@ -124,8 +124,8 @@ public:
   }
 
 private:
-  /// Recomputing is for arithmetic only.
-  void takeProducers() {
+  /// Recomputing is for arithmetic only. `isSeen`: rows in parts are read several times.
+  void takeProducers(bool isSeen) {
     // Rows of several dims are merged, which an operand's strides may not allow.
     if (rowDims > 1)
       return;
@@ -139,7 +139,7 @@ private:
       length = length * from.shape[d];
     // The row itself must be among what they make; one of constants has nothing to run along.
     if (!trial.names.count(input) || trial.inputs.empty() || trial.usesIndex || trial.hasChecks ||
-        (trial.expensive && !isWholeRow(length, forCpu)))
+        (trial.expensive && ((isSeen && forCpu) || !isWholeRow(length, forCpu))))
       return;
     group = std::move(trial);
     producers = std::move(found);
@@ -339,6 +339,27 @@ bool isSeenNorm(const Value &value, const OperatorRegistry &registry) {
          rows.strides == contiguousStrides(rows.shape) && type.numel() == rows.numel();
 }
 
+/// Whether each of `inputs`, seen beside a tensor of `shape`, is an operand of its rows. A CPU goes
+/// through the parts of a row that have one number of an operand, all as long, one by one.
+bool goBesideRows(const std::vector<Value *> &inputs, const std::vector<Expr> &shape,
+                  const std::vector<Expr> &rows, const SymbolTable &symbols, bool forCpu) {
+  constexpr int64_t leastOfPart = 64;
+  int64_t part = 1;
+  for (const Value *input : inputs) {
+    auto placed =
+        input->isTensor() ? placedInRows(input->type(), shape, rows, symbols) : std::nullopt;
+    if (!placed)
+      return false;
+    int64_t own = placed->every;
+    if (own == 1)
+      continue;
+    if (forCpu && (own < leastOfPart || (part > 1 && own != part)))
+      return false;
+    part = own;
+  }
+  return true;
+}
+
 } // namespace
 
 void lowerRow(LaunchEmitter &emitter, Node &node, bool forCpu) {
@@ -359,7 +380,7 @@ bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Nod
   for (const Node *member : members)
     member->forEachOperand([&](Value *value) {
       Node *producer = value->producer();
-      if (!row && !forCpu && value->isTensor() && isSeenNorm(*value, emitter.registry)) {
+      if (!row && value->isTensor() && isSeenNorm(*value, emitter.registry)) {
         const auto &users = value->users();
         bool only = std::all_of(users.begin(), users.end(), inside);
         if (only && value->type().shape == root.result()->type().shape) {
@@ -391,11 +412,9 @@ bool lowerRowConsumers(LaunchEmitter &emitter, Node &root, const std::vector<Nod
   const TensorType &type = root.result()->type();
   if (view && type.strides != contiguousStrides(type.shape))
     return false;
-  for (const Value *input : trial.inputs)
-    if (view &&
-        (!input->isTensor() || !placedInRows(input->type(), type.shape, row->result()->type().shape,
-                                             emitter.program.symbols)))
-      return false;
+  if (view && !goBesideRows(trial.inputs, type.shape, row->result()->type().shape,
+                            emitter.program.symbols, forCpu))
+    return false;
   RowLowering(emitter, *row, forCpu).lower(root, members, view);
   return true;
 }

@@ -63,13 +63,17 @@ public:
 
 private:
   void chooseTile() {
-    whole = isWholeRow(length, forCpu);
+    // A part of a row that has one number of an operand is a loop of its own.
+    for (const TextOperand &input : spec.inputs)
+      if (forCpu && input.every > 1)
+        part = input.every;
+    whole = part == 1 && isWholeRow(length, forCpu);
     int64_t longest = symbols.range(length).max;
     // Where one number per row is left nothing is read again, so long rows need not stay.
     bool leavesOne = spec.rule >= Rule::LogSumExp || !spec.pick.empty();
     bool isSoftmax = spec.rule == Rule::Softmax || spec.rule == Rule::LogSoftmax;
     const TextOperand &first = spec.inputs[0];
-    bool across = kept > 0 && first.strides[kept - 1].constant() == 1 &&
+    bool across = part == 1 && kept > 0 && first.strides[kept - 1].constant() == 1 &&
                   first.strides[kept].constant() != 1 && spec.pick.empty();
     if (across) {
       tile = forCpu ? RowTile::Lanes : RowTile::Columns;
@@ -84,7 +88,7 @@ private:
     constexpr int64_t many = 4096;
     bool isNarrow = !forCpu && byteSize(first.dtype) <= 2;
     bool isLongOfMany = isNarrow && longest <= 1024 && symbols.range(rowCount).min >= many;
-    if (kept > 0 && (longest <= (forCpu ? 16 : 512) || isLongOfMany)) {
+    if (part == 1 && kept > 0 && (longest <= (forCpu ? 16 : 512) || isLongOfMany)) {
       tile = RowTile::Rows;
       whole = true;
       elements = powerOver(std::max<int64_t>(longest, 1));
@@ -244,10 +248,12 @@ private:
   void loadInput(size_t i) {
     const TextOperand &operand = spec.inputs[i];
     std::vector<std::string> at = indices;
-    at.push_back(operand.every == 1
-                     ? "col"
+    bool isOfPart = operand.every > 1 && part > 1;
+    at.push_back(operand.every == 1 ? "col"
+                 : isOfPart
+                     ? "part.to(tl.int64)"
                      : "(col.to(tl.int32) // " + std::to_string(operand.every) + ").to(tl.int64)");
-    bool alongElements = operand.strides[kept].constant() != 0, alongRows = false;
+    bool alongElements = operand.strides[kept].constant() != 0 && !isOfPart, alongRows = false;
     for (size_t d = 0; d < kept; ++d)
       alongRows |= operand.strides[d].constant() != 0 && (tile == RowTile::Rows || d + 1 == kept);
     std::string mask = maskOf(alongRows, alongElements);
@@ -284,7 +290,7 @@ private:
       writer.line("col = " + side(std::string(whole ? "" : "(start + ") + "tl.arange(0, " + e +
                                       wide + (whole ? "" : ")"),
                                   false));
-      writer.line("there = col < " + size);
+      writer.line("there = col < " + (isInParts ? "stop" : size));
       writer.line(tile == RowTile::Row ? "mask = there" : "mask = kept & there");
     } else {
       writer.line("mask = kept");
@@ -322,6 +328,25 @@ private:
   void closePass() {
     isInStripes = false;
     if (!whole)
+      writer.close();
+  }
+
+  /// The last pass, by the parts of a row.
+  void openParts() {
+    if (part == 1)
+      return openPass();
+    isInParts = true;
+    std::string inner = std::to_string(part);
+    elements = chooseBlock(part, symbols, 1024);
+    writer.open("for part in range(0, " + size + " // " + inner + "):");
+    writer.line("stop = (part + 1) * " + inner);
+    writer.open("for start in range(part * " + inner + ", stop, " + std::to_string(elements) +
+                "):");
+    loadTile();
+  }
+  void closeParts() {
+    closePass();
+    if (isInParts)
       writer.close();
   }
 
@@ -518,7 +543,7 @@ private:
     else
       emitWelford(n);
     writer.line("scale = 1.0 / tl.sqrt(variance + " + tlNumber(spec.epsilon) + ")");
-    openPass();
+    openParts();
     writer.line(centred ? "y = (x - mean) * scale" : "y = x * scale");
     for (size_t i = spec.rowInputs; i < spec.inputs.size(); ++i)
       if (isAffine(i))
@@ -528,7 +553,7 @@ private:
     if (!spec.bias.empty())
       writer.line("y = y + " + spec.bias + ".to(" + type + ")");
     store("y");
-    closePass();
+    closeParts();
   }
 
   void emitMoments(bool centred, const std::string &n) {
@@ -589,8 +614,9 @@ private:
   size_t kept = 0;
   int64_t rows = 1, elements = 1;
   int64_t alignment = 1; ///< elements that stripes begin at a multiple of
+  int64_t part = 1;      ///< elements of a row that some operands have one number for
   int32_t warps = 4;
-  bool whole = false, hasStored = false, isInStripes = false;
+  bool whole = false, hasStored = false, isInStripes = false, isInParts = false;
   std::string size, type, differences;
   std::vector<std::string> indices;
 };

@@ -207,6 +207,41 @@ TEST_F(InterpretedFusions, normsOfLongRowsAreDivided) {
   }
 }
 
+// Group norms with the channels' factors and what follows: one launch, on a CPU where a channel's
+// places are as many as a few vectors have; the parts of a row that a channel is are gone through
+// one by one there.
+TEST_F(InterpretedFusions, groupNormsScaleTheirChannels) {
+  struct Case {
+    int64_t images, groups, channels, places;
+    size_t onCpu;
+  };
+  for (DataType type : {f32, f16, f64})
+    for (auto [images, groups, channels, places, onCpu] :
+         {Case{2, 3, 2, 64, 1}, Case{1, 2, 3, 81, 1}, Case{2, 2, 1, 1030, 1},
+          Case{1, 1, 5, 1024, 1}, Case{2, 2, 2, 36, 2}})
+      for (uint32_t device : {cpu, hopper}) {
+        onEach({device}, 8 * boundOf(type), [&, n = images, g = groups, c = channels, p = places] {
+          Value *x = tensor(type, {n, g * c, p}), *w = tensor(type, {g * c}),
+                *b = tensor(type, {g * c}), *other = tensor(type, {n, g * c, p});
+          Value *rows = one("aten.view.default", {x, List{n, g, c * p}});
+          Value *norm =
+              one("aten.layer_norm.default", {rows, List{c * p}, Argument(), Argument(), 1e-3});
+          Value *seen = one("aten.view.default", {norm, List{n, g * c, p}});
+          auto ofChannels = [&](Value *line) {
+            return one("aten.view.default", {line, List{1, g * c, 1}});
+          };
+          Value *scaled = one("aten.mul.Tensor", {seen, ofChannels(w)});
+          Value *made = one("aten.add.Tensor", {scaled, ofChannels(b)});
+          return std::vector<Value *>{
+              one("aten.add.Tensor", {one("aten.relu.default", {made}), other})};
+        });
+        size_t launches = 0;
+        for (const Node &node : program.main)
+          launches += node.isLaunch();
+        EXPECT_EQ(launches, device == cpu ? onCpu : 1u) << places << " places of a channel";
+      }
+}
+
 // Rows are read once by what reduces them and what goes on from the results; short ones share a
 // program.
 TEST_F(InterpretedFusions, regionsOfRowsAreOneLaunch) {

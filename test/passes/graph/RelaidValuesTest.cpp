@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values laid out with their channels innermost: which, and what their readers get.
+// Values laid out with their channels innermost or outermost: which, and what their readers get.
 #include "passes/graph/RelaidValues.h"
 
 #include "graph/FakeRules.h"
 #include "passes/graph/InnermostChannels.h"
+#include "passes/graph/OutermostChannels.h"
 
 #include <gtest/gtest.h>
 
@@ -50,10 +51,11 @@ protected:
     return call("aten.convolution.default", {x, input(std::move(weight)), Argument(), List{1, 1},
                                              List{0, 0}, List{1, 1}, false, List{0, 0}, 1});
   }
-  void run(std::vector<Argument> results) {
+  void run(std::vector<Argument> results, bool outermost = false) {
     program.outputs.assign(results.size(), {OutputSpec::Kind::UserOutput, ""});
     program.main.output(std::move(results));
-    changed = layChannelsInnermost(program, registry);
+    changed = outermost ? layChannelsOutermost(program, registry)
+                        : layChannelsInnermost(program, registry);
     program.main.eraseUnused([](const Node &) { return true; });
     EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
   }
@@ -89,6 +91,46 @@ TEST_F(InnermostChannelsTest, kernelsOfOneRowOrColumnTurnFewChannels) {
     const Node *first = of("aten.convolution.default").front();
     EXPECT_EQ(isInnermost(first->result()), rows * columns != 1) << rows << " x " << columns;
   }
+}
+
+using OutermostChannelsTest = InnermostChannelsTest;
+
+/// An image of three channels as channels_last has it.
+TEST_F(OutermostChannelsTest, oneCopyInFrontAndOneBehindANetwork) {
+  Value *x =
+      call("aten.permute.default", {input({2, 9, 9, 3}, DataType::Float32), List{0, 3, 1, 2}});
+  auto layer = [&](Value *value, Expr channels) {
+    Value *w = input({16, channels, 3, 3}, DataType::Float32);
+    Value *made = call("aten.convolution.default", {value, w, Argument(), List{1, 1}, List{1, 1},
+                                                    List{1, 1}, false, List{0, 0}, 1});
+    EXPECT_TRUE(isInnermost(made));
+    return call("aten.relu.default", {made});
+  };
+  Value *last = layer(layer(x, 3), 16);
+  TensorType given = last->type();
+  run({last}, true);
+  EXPECT_EQ(changed, 2u);
+  for (const Node *node : of("aten.convolution.default"))
+    EXPECT_TRUE(node->result()->type().isContiguous(program.symbols));
+  // The input's, and what the caller gets.
+  EXPECT_EQ(of("aten.clone.default").size(), 2u);
+  EXPECT_EQ(program.main.outputNode()->arg(0).value()->type(), given);
+}
+
+/// What is made contiguous behind the convolution is so already.
+TEST_F(OutermostChannelsTest, aDenseResultIsNotTurnedTwice) {
+  Value *x =
+      call("aten.permute.default", {input({1, 8, 8, 16}, DataType::Float32), List{0, 3, 1, 2}});
+  Value *made = convolve(x, {32, 16, 1, 1});
+  run({call("aten.relu.default", {made})}, true);
+  EXPECT_EQ(changed, 1u);
+  EXPECT_TRUE(of("aten.relu.default").at(0)->result()->type().isContiguous(program.symbols));
+}
+
+TEST_F(OutermostChannelsTest, denseOnesStayAsTheyAre) {
+  run({convolve(input({1, 16, 8, 8}, DataType::Float32), {32, 16, 1, 1})}, true);
+  EXPECT_EQ(changed, 0u);
+  EXPECT_EQ(of("aten.clone.default").size(), 0u);
 }
 
 TEST_F(InnermostChannelsTest, whatIsNoOperatorOfOursSeesTheOldOrder) {
