@@ -210,7 +210,8 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
   for (auto [m, n, k] : {std::array{1, 1, 1}, std::array{16, 70, 40}, std::array{7, 33, 301},
                          std::array{96, 20, 37}, std::array{97, 65, 18}, std::array{4, 3, 0},
                          std::array{1, 65, 333}, std::array{2, 64, 32}, std::array{3, 9, 1031},
-                         std::array{1, 144, 500}, std::array{30, 48, 40}, std::array{90, 64, 300}})
+                         std::array{1, 144, 500}, std::array{30, 48, 40}, std::array{90, 64, 300},
+                         std::array{1, 1, 1111}, std::array{1, 1, 64}, std::array{4, 1, 130}})
     for (auto [strideK, strideN] :
          {std::array{1, k + 1}, std::array{n + 2, 1}, std::array{2, 2 * k + 1}, std::array{1, 1}}) {
       Matrix a = rowsApart(1, m, k, k + 1), b = random(2, k * strideK + n * strideN + 1);
@@ -250,21 +251,22 @@ TEST_P(Gemm, UnpackedHasTheSameBits) {
 TEST_P(Gemm, StreamedHasTheSameBitsOnEveryLevel) {
   if (hasProductUnits(level, type))
     return;
-  int m = 3, n = 37, k = 205;
-  Matrix a = random(1, m * k), b = random(2, n * k);
-  std::vector<std::vector<char>> results;
-  for (CpuLevel each : {level, CpuLevel::X86_64_v3}) {
-    CompiledObject object;
-    Diagnostics diagnostics;
-    ASSERT_TRUE(compileGemm({type, false, each, true}, "unpacked", object, diagnostics));
-    CompiledKernel kernel(std::move(object), each);
-    Matrix c = random(4, m * n);
-    GemmArguments arguments{a.bytes.data(), nullptr, nullptr, c.bytes.data(), m, n, k, k, n};
-    arguments.b = b.bytes.data(), arguments.strideK = 1, arguments.strideN = k;
-    ASSERT_EQ(kernel.run(&arguments, 1, 1), 0);
-    results.push_back(c.bytes);
+  for (auto [m, n, k] : {std::array{3, 37, 205}, std::array{1, 1, 1205}, std::array{1, 9, 205}}) {
+    Matrix a = random(1, m * k), b = random(2, n * k);
+    std::vector<std::vector<char>> results;
+    for (CpuLevel each : {level, CpuLevel::X86_64_v3}) {
+      CompiledObject object;
+      Diagnostics diagnostics;
+      ASSERT_TRUE(compileGemm({type, false, each, true}, "unpacked", object, diagnostics));
+      CompiledKernel kernel(std::move(object), each);
+      Matrix c = random(4, m * n);
+      GemmArguments arguments{a.bytes.data(), nullptr, nullptr, c.bytes.data(), m, n, k, k, n};
+      arguments.b = b.bytes.data(), arguments.strideK = 1, arguments.strideN = k;
+      ASSERT_EQ(kernel.run(&arguments, 1, 1), 0);
+      results.push_back(c.bytes);
+    }
+    EXPECT_EQ(results[0], results[1]) << m << "x" << n << "x" << k;
   }
-  EXPECT_EQ(results[0], results[1]);
 }
 
 /// Bytes with a page behind them that ends the process when it is touched.

@@ -37,16 +37,19 @@ public:
       emitWhen(b, fits, [&] {
         if (height > 1)
           return columns(width, 1);
-        // One column has as many sums, each of every few terms: of one alone each addition would
-        // wait for the one before.
-        emitBranches(b, b.CreateICmpEQ(limit, b.getInt64(1)),
-                     [&](unsigned side) { side == 0 ? columns(1, width) : columns(width, 1); });
+        // One column has several sums: each addition to one alone would wait for the one before.
+        emitBranches(b, b.CreateICmpEQ(limit, b.getInt64(1)), [&](unsigned side) {
+          side == 0 ? columns(1, chainsOfOne) : columns(width, 1);
+        });
       });
       below = height;
     }
   }
 
 private:
+  /// The same on every level, as the order of a sum is.
+  static constexpr int64_t chainsOfOne = 4;
+
   /// Rows and columns beyond the last are that one again. Each sum is that of `chains` registers,
   /// which take vectors of terms by turns.
   void emitColumns(Value *column, Value *limit, int64_t height, int64_t width, int64_t chains) {
