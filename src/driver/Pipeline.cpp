@@ -29,6 +29,7 @@
 #include "passes/graph/MovedViews.h"
 #include "passes/graph/NumberDraws.h"
 #include "passes/graph/OrderSizeReads.h"
+#include "passes/graph/OutermostChannels.h"
 #include "passes/graph/PackedProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "passes/graph/SlicedProducers.h"
