@@ -367,16 +367,29 @@ h::Value normalOf(Tracer &tracer, const Arguments &a) {
     i.raise("TypeError", "normal() takes tensors, or numbers and a size");
   if (deviation && deviation->isFloat() && deviation->real() < 0)
     i.raise("RuntimeError", "normal expects std >= 0.0, but found std " + i.str(*deviation));
+  if (!mean)
+    i.raise("TypeError", "normal() takes mean beside a tensor as std");
+  std::vector<Expr> shape = like->tensor.type.shape;
+  if (mean->as<TensorObject>() && deviation && deviation->as<TensorObject>())
+    shape = callAten(tracer, i, "add", argsOf({*mean, *deviation}))
+                .expect<TensorObject>("a tensor")
+                .tensor.type.shape;
+  auto plain = [&](const h::Value &value) {
+    return value.as<TensorObject>() ? callAten(tracer, i, "detach", argsOf({value})) : value;
+  };
   if (deviation && deviation->as<TensorObject>())
     i.call(i.getAttr(h::Value(i.nativeModule("torch")), "_check_all"),
            {callAten(tracer, i, "ge", argsOf({*deviation, h::Value(0)})), h::Value("RuntimeError"),
             h::Value("normal expects all elements of std >= 0.0")});
   h::Value value =
-      newTensor(tracer, i, shaped(a, draw, like->tensor.type.shape, like->tensor.type.dtype),
-                a.generator(), like);
+      newTensor(tracer, i, shaped(a, draw, shape, like->tensor.type.dtype), a.generator(), like);
   if (deviation)
-    value = callAten(tracer, i, "mul", argsOf({value, *deviation}));
-  return callAten(tracer, i, "add", argsOf({value, *mean}));
+    value = callAten(tracer, i, "mul", argsOf({value, plain(*deviation)}));
+  value = callAten(tracer, i, "add", argsOf({value, plain(*mean)}));
+  if (!isEager(tracer))
+    return value;
+  return i.call(i.getAttr(h::Value(i.nativeModule("torch")), "pellucid_drawn_from"),
+                {value, *mean, deviation ? *deviation : h::Value()});
 }
 
 /// The tensor whose shape and type the result has.

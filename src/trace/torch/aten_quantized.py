@@ -146,7 +146,11 @@ def _dequantize_per_channel_group(input, scales, zero_points, quant_min, quant_m
 def _fake(input, scale, zero_point, quant_min, quant_max):
     places = torch.round(input * (1.0 / scale) + zero_point)
     kept = (places >= quant_min) & (places <= quant_max)
-    return ((torch.clamp(places, quant_min, quant_max) - zero_point) * scale).to(input.dtype), kept
+    rounded = ((torch.clamp(places, quant_min, quant_max) - zero_point) * scale).to(input.dtype)
+    if input.requires_grad:
+        # Where nothing was cut off, what is rounded has the slope of what was not.
+        rounded = torch.where(kept, rounded.detach() + (input - input.detach()), rounded.detach())
+    return rounded, kept
 
 
 @_aten("aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor")

@@ -627,7 +627,7 @@ def gumbel_softmax(logits, tau=1.0, hard=False, eps=1e-10, dim=-1):
     if not hard:
         return soft
     index = torch.argmax(soft, dim, True)
-    return torch.zeros_like(logits).scatter(dim, index, 1.0) - soft + soft
+    return torch.zeros_like(logits).scatter(dim, index, 1.0) - soft.detach() + soft
 
 
 def _multiplies_distances(x1, x2, p, compute_mode):

@@ -95,8 +95,7 @@ def _validated(function):
 for _kind in (Bernoulli, Beta, Binomial, Categorical, Cauchy, Gamma, ContinuousBernoulli, Dirichlet, Exponential, FisherSnedecor, Geometric, Gumbel, HalfCauchy, HalfNormal, InverseGamma,
               Kumaraswamy, Laplace, LogNormal, Multinomial, MultivariateNormal, NegativeBinomial, Normal, OneHotCategorical, Pareto, Poisson, StudentT, Uniform, VonMises, Weibull):
     for _name in ("log_prob", "cdf"):
-        if _name in vars(_kind):
-            setattr(_kind, _name, _validated(vars(_kind)[_name]))
+        setattr(_kind, _name, _validated(getattr(_kind, _name)))
 
 
 def _expand(self, batch_shape):
@@ -110,6 +109,13 @@ def _expand(self, batch_shape):
     return made
 
 
-for _kind in (Binomial, Dirichlet, Exponential, Gamma, Geometric, Poisson, NegativeBinomial):
+for _kind in (Binomial, ContinuousBernoulli, Dirichlet, Exponential, Gamma, Geometric, Poisson, NegativeBinomial):
     if "expand" not in vars(_kind):
         _kind.expand = _expand
+
+
+def _expand_beta(self, batch_shape):
+    return Beta(self.concentration1.expand(list(batch_shape)), self.concentration0.expand(list(batch_shape)), False)
+
+
+Beta.expand = _expand_beta

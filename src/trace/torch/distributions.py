@@ -234,11 +234,11 @@ class Categorical(_Lazily):
             raise ValueError(f"`{'probs' if logits is None else 'logits'}` parameter must be at least one-dimensional.")
         super().__init__(given.shape[:-1], (), validate_args)
         if logits is None:
-            self._require((probs >= 0) & (probs.sum(-1, keepdim=True) > 0), "probs", "Simplex()", probs)
             self._given(probs / probs.sum(-1, keepdim=True), None)
+            self._require((probs >= 0) & (probs.sum(-1, keepdim=True) > 0), "probs", "Simplex()", self.probs)
         else:
-            self._require(logits == logits, "logits", "IndependentConstraint(Real(), 1)", logits)
             self._given(None, logits - logits.logsumexp(-1, keepdim=True))
+            self._require(logits == logits, "logits", "IndependentConstraint(Real(), 1)", self.logits)
         self._num_events = given.shape[-1]
 
     def _other(self):
@@ -289,8 +289,8 @@ class Bernoulli(_Lazily):
         given = _probabilities(probs, logits)
         super().__init__(given.shape, (), validate_args)
         if logits is None:
-            self._require((given >= 0) & (given <= 1), "probs", "Interval(lower_bound=0.0, upper_bound=1.0)", given)
             self._given(given, None)
+            self._require((given >= 0) & (given <= 1), "probs", "Interval(lower_bound=0.0, upper_bound=1.0)", given)
         else:
             self._given(None, given)
 

@@ -35,12 +35,20 @@ def is_nonzero(input):
     return bool(input)
 
 
+def pellucid_drawn_from(value, *sources):
+    """What is drawn has a gradient by what it is drawn from, which is 0."""
+    for source in sources:
+        if isinstance(source, torch.Tensor) and source.requires_grad:
+            value = torch.where(torch.zeros((), dtype=torch.bool, device=source.device), source, value)
+    return value
+
+
 def bernoulli(input, *, generator=None):
     torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     if (events := _draw_events(input, generator)) is not None:
-        return events
+        return pellucid_drawn_from(events, input)
     drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64 if input.dtype == torch.float64 else torch.float32, device=input.device)
-    return (drawn < input).to(input.dtype)
+    return pellucid_drawn_from((drawn < input).to(input.dtype), input)
 
 
 def cauchy_(input, median=0, sigma=1, *, generator=None):

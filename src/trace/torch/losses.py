@@ -82,14 +82,24 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     return (1 - label_smoothing) * own + spread * (label_smoothing / classes)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    reduction = _reduction(size_average, reduce, reduction)
-    return _reduced((input - target) * (input - target), reduction)
+def _reduced_by_weight(loss, reduction, weight, input, whole=None):
+    """Mean errors are those of the whole weight, or of all elements."""
+    if weight is None:
+        return _reduced(loss, reduction)
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" and whole is None else _reduced(loss, reduction)
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     reduction = _reduction(size_average, reduce, reduction)
-    return _reduced(torch.abs(input - target), reduction)
+    return _reduced_by_weight((input - target) * (input - target), reduction, weight, input)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    reduction = _reduction(size_average, reduce, reduction)
+    return _reduced_by_weight(torch.abs(input - target), reduction, weight, input)
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -101,10 +111,11 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return _reduced(torch.where(distance < beta, 0.5 * near * near / beta, distance - 0.5 * beta), reduction)
 
 
-def huber_loss(input, target, reduction="mean", delta=1.0):
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     distance = torch.abs(input - target)
     near = torch.where(distance <= delta, distance, 0.0)
-    return _reduced(torch.where(distance <= delta, 0.5 * near * near, delta * (distance - 0.5 * delta)), reduction)
+    loss = torch.where(distance <= delta, 0.5 * near * near, delta * (distance - 0.5 * delta))
+    return _reduced_by_weight(loss, reduction, weight, input, "elements")
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):

@@ -159,6 +159,15 @@ class Tensors(unittest.TestCase):
     def test_lists_of_tensors(self):
         self.same("lists_of_tensors")
 
+    def test_lookups_that_train(self):
+        self.same("lookups_that_train")
+
+    def test_drawn_then_differentiated(self):
+        self.same("drawn_then_differentiated")
+
+    def test_supports(self):
+        self.same("supports")
+
     def test_in_place_by_position(self):
         self.same("in_place_by_position")
 
