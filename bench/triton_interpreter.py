@@ -172,7 +172,9 @@ def load(path, root):
     import triton
 
     if INTERPRETS:  # files ask for the device while they are read
-        triton.runtime.driver.set_active(Stub())
+        driver = Stub()
+        driver.get_current_target = lambda: types.SimpleNamespace(backend="cuda", arch=90, warp_size=32)
+        triton.runtime.driver.set_active(driver)
         torch.cuda.current_device = lambda: 0
         torch.cuda.get_device_capability = lambda *_: (9, 0)
         torch.cuda.get_device_name = lambda *_: "NVIDIA H200"

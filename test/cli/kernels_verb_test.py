@@ -230,7 +230,8 @@ def check_partly_read(run):
     status = {k["name"]: (k["status"], k["decorators"]) for k in listed["kernels"]}
     assert status == {"after_the_raise": ("ok", ["jit"]), "filled": ("ok", ["autotune", "jit"]),
                       "applied": ("refused", ["jit"]), "test_needs_a_device.independent": ("ok", ["jit"]),
-                      "in_method": ("ok", ["jit"]), "test_of_the_same_name.independent": ("ok", ["jit"])}, status
+                      "in_method": ("ok", ["jit"]), "test_of_another_language.foreign": ("refused", []),
+                      "test_of_the_same_name.independent": ("ok", ["jit"])}, status
     assert [w.split(": ", 1)[1] for w in listed["warnings"]] == ["needs Triton 1", "not_here is missing"], listed["warnings"]
     assert "partly.py:4:5: warning: importing the file raises ImportError" in done.stderr, done.stderr
     for name in ("test_needs_a_device.independent", "test_of_the_same_name.independent", "filled", "in_method"):

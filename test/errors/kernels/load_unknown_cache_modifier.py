@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 13:9: cache modifier 'zz' is unknown; .ca, .cg, .cv, .wb, .cs and .wt are known
+# error: 13:9: cache modifier '.zz' is unknown for a load; .ca, .cg and .cv are known
 import triton
 import triton.language as tl
 
