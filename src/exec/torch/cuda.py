@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+
 import _script_torch
 
 
@@ -292,8 +294,21 @@ class nvtx:
         return 0
 
     @staticmethod
+    def range_start(msg):
+        return 0
+
+    @staticmethod
+    def range_end(range_id):
+        pass
+
+    @staticmethod
     def mark(msg):
         pass
+
+    @staticmethod
+    @contextlib.contextmanager
+    def range(msg, *args, **kwargs):
+        yield
 
 
 def _memory(name, device):

@@ -269,6 +269,11 @@ print("done", y.is_cuda)
             "cuda=cpu",
         )
 
+    def test_marks_of_a_profiler(self):
+        self.prints("import torch\nx = torch.ones(2, device='cuda')\nwith torch.cuda.nvtx.range('a'):\n    y = x + 1\n"
+                    "@torch.cuda.nvtx.range('f {}', 1)\ndef f(a):\n    return a * 2\nn = torch.cuda.nvtx.range_start('b')\n"
+                    "torch.cuda.nvtx.range_end(n)\nprint(f(y).tolist())\n", "[4.0, 4.0]\n", "--device", "cuda=cpu", driver=False)
+
     def test_a_move_is_noted_where_gradients_are(self):
         """A tensor that requires none, or that is moved under no_grad(), comes as a leaf; others give theirs back."""
         self.prints(
