@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "archive/SymbolicText.h"
 
+#include "symbolic/DecimalScale.h"
+
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -307,25 +309,6 @@ private:
     return {chosen, 1};
   }
 
-  /// The fraction of a small denominator that a number of the text stands for: 2/5 for 0.4. Only
-  /// one so near to it that its products with sizes, rounded to a double as PyTorch computes them,
-  /// are whole numbers where those of the fraction are: floor and ceil give the same then.
-  static std::optional<Quotient> fractionOf(double value) {
-    constexpr int64_t most = 1000;
-    for (int64_t under = 3; under <= most; ++under) {
-      double over = std::round(value * static_cast<double>(under));
-      if (std::abs(over) > static_cast<double>(1 << 20))
-        return std::nullopt;
-      if (over / static_cast<double>(under) != value)
-        continue;
-      double off = std::fma(value, static_cast<double>(under), -over);
-      if (std::abs(off) > std::ldexp(std::abs(over), -54))
-        return std::nullopt;
-      return Quotient{static_cast<int64_t>(over), under};
-    }
-    return std::nullopt;
-  }
-
   /// The rest of `Float('-1.5', precision=53)`.
   Quotient real() {
     space();
@@ -352,8 +335,8 @@ private:
       under *= 2;
     }
     if (value != std::trunc(value))
-      if (auto fraction = fractionOf(given))
-        return *fraction;
+      if (auto scale = symbolic::decimalScale(given))
+        return {scale->first, scale->second};
     if (!(std::abs(value) <= largest) || value != std::trunc(value))
       throw NotRead{"a number that is not near enough to a fraction of small numbers"};
     return {static_cast<int64_t>(value), under};

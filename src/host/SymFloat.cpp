@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Floats that depend on dynamic dimensions.
 #include "host/InterpreterState.h"
+#include "symbolic/DecimalScale.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +83,19 @@ static std::optional<SizeQuotient> exactResult(const SymFloat &number) {
   }
 }
 
+/// A size by a decimal scale.
+static std::optional<SizeQuotient> scaledSize(const SymFloat &number) {
+  auto *op = std::get_if<BinaryOp>(&number.operation);
+  if (!op || *op != BinaryOp::Mul)
+    return std::nullopt;
+  for (size_t i : {0, 1})
+    if (const Value &scale = number.operands[i], &size = number.operands[1 - i];
+        scale.isFloat() && size.isSymInt())
+      if (auto fraction = symbolic::decimalScale(scale.real()))
+        return SizeQuotient{size.symInt() * fraction->first, fraction->second};
+  return std::nullopt;
+}
+
 std::optional<SizeQuotient> quotientOf(const Value &number) {
   if (auto *quotient = number.as<SymQuotient>()) {
     bool negative = quotient->denominator.constantOr(1) < 0;
@@ -89,7 +103,10 @@ std::optional<SizeQuotient> quotientOf(const Value &number) {
                     : SizeQuotient{quotient->numerator, quotient->denominator};
   }
   auto *inner = number.as<SymFloat>();
-  return inner && !inner->isWhole() ? exactResult(*inner) : std::nullopt;
+  if (!inner || inner->isWhole())
+    return std::nullopt;
+  std::optional<SizeQuotient> exact = exactResult(*inner);
+  return exact ? exact : scaledSize(*inner);
 }
 
 /// The fraction of small denominator that rounds to the number.

@@ -155,7 +155,7 @@ MODELS = {
         back, _ = scan(lambda c, r: (axpy(c, r, 0.5), r * 1), x[0] * 0, x, reverse=True)
         return carry, rows, back + n""", [(5, N(3)), (2, N(0)), (9, N(7))]),
     "combined": ("x, n", """
-        return associative_scan(lambda a, b: axpy(a, b, 1.0), x, 0, combine_mode="generic"), associative_scan(lambda a, b: axpy(a, b, 0.0) * n, x, 1, combine_mode="generic")""", [(5, N(1)), (5, N(2))]),
+        return associative_scan(lambda a, b: axpy(a, b, 1.0), x, 0, combine_mode="generic"), associative_scan(lambda a, b: axpy(a, b, 0.0) * 1.0, x, 1, combine_mode="generic") * n""", [(5, N(1)), (5, N(2))]),
     "written": ("x, n", """
         y, z = x + 1, torch.zeros(6, 8)
         add_to(y, x)

@@ -286,8 +286,10 @@ Value *PackedProducts::packWeight(const GemmSpec &spec, const Value *b) {
 Value *PackedProducts::packAtRunTime(const GemmSpec &spec, Value *b, const Expr &wanted) {
   bool shared = spec.batch.empty() || spec.b.strides[0].constant() == 0;
   Expr count = shared ? Expr(1) : spec.batch[0];
+  // Nothing where it is not wanted; of the strides, which are those of one matrix, nothing is
+  // taken.
   Value *packed = makeEmpty(TensorType(
-      spec.b.dtype, {count, packedSize(spec.b.dtype, spec.n, spec.k) * wanted}, b->type().device));
+      spec.b.dtype, {count * wanted, packedSize(spec.b.dtype, spec.n, spec.k)}, b->type().device));
   std::vector<LaunchOperand> operands{pointer("b", b, Access::Read),
                                       pointer("packed", packed, Access::Write),
                                       integer("n", spec.n),
