@@ -139,6 +139,10 @@ Found convolutionError(const FailedCall &call) {
                         "d, but got input of size: " + bracketed(x));
   int64_t groups = call.integer("groups").value_or(1);
   size_t channels = x.size() - spatial - 1;
+  if (w[0] < groups)
+    return runtimeError("Given groups=" + number(groups) + ", expected weight to be at least " +
+                        number(groups) + " at dimension 0, but got weight of size " + bracketed(w) +
+                        " instead");
   if (x[channels] != w[1] * groups)
     return runtimeError("Given groups=" + number(groups) + ", weight of size " + bracketed(w) +
                         ", expected input" + bracketed(x) + " to have " + number(w[1] * groups) +

@@ -83,6 +83,20 @@ h::Value inFormat(TensorObject &self, h::Interpreter &interpreter, const h::Valu
   return permuted(self.tracer, interpreter, made, rank, false);
 }
 
+h::Value toFormat(TensorObject &self, h::Interpreter &interpreter, const h::Value &format,
+                  bool isFresh) {
+  const TensorType &type = self.tensor.type;
+  bool suggests = suggestsChannelsLast(type, self.tracer.symbols());
+  if (isChannelsLast(format))
+    return suggests && type.rank() == rankOf(format) ? selfOf(self)
+                                                     : inFormat(self, interpreter, format, true);
+  if (suggests)
+    return callAten(self.tracer, interpreter, "clone",
+                    argsOf({selfOf(self)}, {{"memory_format", h::Value("contiguous_format")}}));
+  return isFresh ? callAten(self.tracer, interpreter, "contiguous", argsOf({selfOf(self)}))
+                 : selfOf(self);
+}
+
 static bool keepsFormat(std::string_view name, size_t rank) {
   static const std::set<std::string_view>
       ofImages = {"max_pool2d",           "max_pool2d_with_indices",
@@ -149,15 +163,11 @@ std::optional<h::Value> callInFormat(Tracer &tracer, h::Interpreter &interpreter
   auto *self = first ? first->as<TensorObject>() : nullptr;
   if (self && (packet == "contiguous" || packet == "clone"))
     return inFormat(*self, interpreter, format, packet == "clone");
-  if (packet == "to" || packet == "_to_copy") {
-    h::Value result = callAten(tracer, interpreter, name, plain);
-    return inFormat(*result.as<TensorObject>(), interpreter, format);
-  }
   // What they hold is the same in any order; numbers are drawn in the order of the memory.
-  if (packet == "empty" || packet == "empty_like" || packet == "zeros_like" ||
-      packet == "ones_like" || packet == "full_like") {
+  if (packet == "to" || packet == "_to_copy" || packet == "empty" || packet == "empty_like" ||
+      packet == "zeros_like" || packet == "ones_like" || packet == "full_like") {
     h::Value result = callAten(tracer, interpreter, name, plain);
-    return inFormat(*result.as<TensorObject>(), interpreter, format);
+    return toFormat(*result.as<TensorObject>(), interpreter, format);
   }
   interpreter.refuse("'" + name + "' with memory_format=" + format.str() +
                      " is not supported; write .contiguous(memory_format=torch." + format.str() +

@@ -256,6 +256,11 @@ Found splitError(const FailedCall &call) {
   if (auto size = call.integer("split_size"); size && *size < 0)
     return runtimeError("split expects split_size be non-negative, but got split_size=" +
                         number(*size));
+  if (auto size = call.integer("split_size");
+      size == 0 && static_cast<size_t>(dim) < shape.size() && shape[static_cast<size_t>(dim)] != 0)
+    return runtimeError("split_size can only be 0 if dimension size is 0, but got dimension size "
+                        "of " +
+                        number(shape[static_cast<size_t>(dim)]));
   auto sizes = call.integers("split_sizes");
   if (!sizes)
     return std::nullopt;

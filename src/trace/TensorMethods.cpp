@@ -187,11 +187,10 @@ h::Value methodTo(TensorObject &self, h::Interpreter &interpreter, const h::Call
     result = onDevice(*result.as<TensorObject>(), interpreter, *device);
   if (interpreter.truth(a[2]) && type == self.tensor.type.dtype && !moves)
     result = callAten(self.tracer, interpreter, "clone", argsOf({result}));
-  if (isChannelsLast(a[3]))
-    return inFormat(*result.as<TensorObject>(), interpreter, a[3]);
-  if (!a[3].isNone() && interpreter.str(a[3]) == "contiguous_format")
-    result = callAten(self.tracer, interpreter, "contiguous", argsOf({result}));
-  return result;
+  if (a[3].isNone() || interpreter.str(a[3]) == "preserve_format")
+    return result;
+  auto *made = result.as<TensorObject>();
+  return toFormat(*made, interpreter, a[3], made->tensor.storage != self.tensor.storage);
 }
 
 using Bound = std::vector<h::Value>;
@@ -233,7 +232,7 @@ template <DataType type>
 h::Value methodCast(TensorObject &self, h::Interpreter &interpreter, Bound &a) {
   if (isChannelsLast(a[0])) {
     h::Value result = castTo(self, interpreter, type);
-    return inFormat(*result.as<TensorObject>(), interpreter, a[0]);
+    return toFormat(*result.as<TensorObject>(), interpreter, a[0]);
   }
   if (!a[0].isNone() && interpreter.str(a[0]) != "preserve_format")
     interpreter.refuse("tensors in the memory format " + interpreter.str(a[0]) +

@@ -97,7 +97,7 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
     h::Value format;
     auto asked = [&](h::Value made, const h::Value &wanted) {
       if (isChannelsLast(format))
-        made = inFormat(*made.as<TensorObject>(), i, format);
+        made = toFormat(*made.as<TensorObject>(), i, format);
       if (auto *tensor = made.as<TensorObject>(); tensor && i.truth(wanted))
         setRequiresGrad(i, *tensor, true);
       return made;
@@ -299,7 +299,7 @@ h::Value layInPlace(h::Interpreter &interpreter, std::vector<h::Value> &a) {
   size_t wanted = a[1].isStr() && a[1].str() == "channels_last" ? 4 : 5;
   if (!object || !isChannelsLast(a[1]) || object->tensor.type.rank() != wanted)
     return h::Value();
-  object->tensor = inFormat(*detached(*object), interpreter, a[1]).as<TensorObject>()->tensor;
+  object->tensor = toFormat(*detached(*object), interpreter, a[1]).as<TensorObject>()->tensor;
   return h::Value();
 }
 

@@ -313,7 +313,13 @@ std::vector<TracedTensor> Tracer::call(const Operator &op, std::vector<Argument>
   for (size_t i = 0; i < node->resultCount(); ++i) {
     if (!node->result(i)->isTensor())
       continue;
-    TracedTensor tensor = wrap(node->result(i));
+    Value *result = node->result(i);
+    // What a script computes is kept from its first element on.
+    if (recorder && aliasing == Aliasing::Unknown && result->type().offset.constant() != 0)
+      result = emitCall(*current, registry, symbols(), "aten.clone", {Argument(result)},
+                        {{"memory_format", Argument("contiguous_format")}}, where)
+                   ->result();
+    TracedTensor tensor = wrap(result);
     if (aliasing == Aliasing::View || aliasing == Aliasing::Same) {
       const TracedTensor &operand = *operands[*self];
       tensor.storage = operand.storage;

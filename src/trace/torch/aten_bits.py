@@ -22,18 +22,18 @@ def _frexp(self):
 
 
 def _divisor(a, b):
-    """The greatest common one, by remainders, of which a half is the largest after two."""
+    """The greatest common one, by remainders as C has them: the smallest integer of a type is its own absolute value."""
     common = F.broadcast_shapes(a.shape, b.shape)
     a, b = torch.abs(a).expand(common).clone(), torch.abs(b).expand(common).clone()
 
     def goes_on(*pair):
-        return (pair[1] != 0).any()
+        return (pair[0] != 0).any()
 
     def turn(a, b):
-        rest = torch.remainder(a, torch.where(b == 0, 1, b))
-        return torch.where(b == 0, a, b), torch.where(b == 0, 0, rest)
+        rest = torch.fmod(b, torch.where(a == 0, 1, a))
+        return torch.where(a == 0, 0, rest), torch.where(a == 0, b, a)
 
-    return torch._higher_order_ops.while_loop(goes_on, turn, (a, b))[0]
+    return torch._higher_order_ops.while_loop(goes_on, turn, (a, b))[1]
 
 
 @_aten("aten::gcd(Tensor self, Tensor other) -> Tensor")
@@ -47,7 +47,11 @@ def _lcm(self, other):
     kept = torch.result_type(self, other)
     a, b = self.to(kept), other.to(kept)
     divisor = _divisor(a, b)
-    return torch.abs(torch.where(divisor == 0, 0, torch.div(a, torch.where(divisor == 0, 1, divisor), rounding_mode="trunc") * b))
+    factor = torch.div(a, torch.where(divisor == 0, 1, divisor), rounding_mode="trunc")
+    # Narrow integers are multiplied as C's int, whose absolute value is what is cut to the type.
+    if torch.iinfo(kept).bits < 32:
+        factor, b = factor.to(torch.int32), b.to(torch.int32)
+    return torch.where(divisor == 0, 0, torch.abs(factor * b).to(kept))
 
 
 @_aten("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor")

@@ -150,6 +150,12 @@ class Tensors(unittest.TestCase):
     def test_borders_of_errors(self):
         self.same("borders_of_errors")
 
+    def test_layouts_asked_for(self):
+        self.same("layouts_asked_for")
+
+    def test_narrow_integers(self):
+        self.same("narrow_integers")
+
     def test_nothing_and_overlaps(self):
         self.same("nothing_and_overlaps")
 

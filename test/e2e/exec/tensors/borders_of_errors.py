@@ -17,6 +17,8 @@ CASES = [
     lambda: torch.cat([x, torch.zeros(2, 4)], 1), lambda: torch.cat([x, torch.zeros(2, 4)], 0), lambda: torch.cat([x, y]), lambda: torch.cat([x, torch.zeros(0)]), lambda: torch.stack([x, x.T]), lambda: torch.stack([]),
     lambda: x.expand(2, 3), lambda: x.expand(4, 3), lambda: x.expand(1, 2, 3), lambda: x.expand(3), lambda: y.expand(2, -1), lambda: y.expand(-1, 3), lambda: x.repeat(2), lambda: x.repeat(1, 2), lambda: x.permute(0), lambda: x.permute(0, 0), lambda: x.permute(1, 0),
     lambda: x.split([1, 1]), lambda: x.split([1, 2]), lambda: x.split([1, 2], 1), lambda: y.chunk(5), lambda: torch.bmm(z, torch.zeros(2, 4, 1)), lambda: torch.bmm(z, torch.zeros(2, 3, 1)), lambda: torch.bmm(z, torch.zeros(1, 4, 1)),
+    lambda: y.split(0), lambda: y.split(-1), lambda: y.split(3), lambda: torch.zeros(0).split(0), lambda: torch.zeros(0, 2).split(0, 1), lambda: z.split(0, -1), lambda: y.chunk(0), lambda: y.chunk(-2), lambda: torch.tensor(1.0).split(1), lambda: torch.tensor(1.0).chunk(1),
+    lambda: F.conv1d(x, torch.zeros(0, 2, 1)), lambda: F.conv1d(x, torch.zeros(1, 2, 1)), lambda: F.conv2d(z, torch.zeros(0, 2, 1, 1)), lambda: F.conv1d(x, torch.zeros(1, 1, 1), groups=2),
     lambda: torch.dot(y, y), lambda: torch.dot(y, torch.zeros(2)), lambda: torch.mv(x, y), lambda: torch.mv(x, torch.zeros(2)), lambda: torch.baddbmm(torch.zeros(1), z, torch.zeros(2, 4, 5)),
     lambda: y.topk(3), lambda: y.topk(4), lambda: y.topk(0), lambda: y.kthvalue(3), lambda: y.kthvalue(0), lambda: y.kthvalue(4), lambda: F.one_hot(torch.tensor([0, 2]), 3), lambda: F.one_hot(torch.tensor([0, 3]), 3),
 ]
