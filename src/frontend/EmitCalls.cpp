@@ -459,10 +459,7 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
 }
 
 void Emitter::failUnknown(const std::string &shown, const std::string &name) {
-  static const char *later[] = {"atomic_poll",
-                                "globaltimer",
-                                "smid",
-                                "num_warps",
+  static const char *later[] = {"num_warps",
                                 "num_threads",
                                 "_experimental_descriptor_load",
                                 "_experimental_descriptor_store"};

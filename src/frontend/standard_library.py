@@ -104,6 +104,38 @@ def atomic_store(pointer, val, mask=None, sem: tl.constexpr = None, scope: tl.co
     tl.atomic_xchg(pointer, val, mask=mask, sem=sem, scope=scope)
 
 
+@triton.jit
+def not_yet_equal(pointer, expected, sem: tl.constexpr, scope: tl.constexpr):
+    found = tl.atomic_load(pointer, sem=sem, scope=scope)
+    tl.static_assert(found.dtype.is_int(), "atomic_poll takes pointers to integers")
+    differ = (found != expected).to(tl.int32)
+    if len(found.shape) > 0:
+        differ = max(differ, axis=None)
+    return differ != 0, found == found
+
+
+# Waits without an end: what it waits for is written by a program that runs beside this one, or ran before it.
+@triton.jit
+def atomic_poll(pointer, expected_value, sem: tl.constexpr = None, scope: tl.constexpr = None, timeout_ns: tl.constexpr = None):
+    tl.static_assert(timeout_ns is None, "atomic_poll waits as long as it takes; a timeout_ns is not supported")
+    waits, seen = not_yet_equal(pointer, expected_value, sem, scope)
+    while waits:
+        waits, seen = not_yet_equal(pointer, expected_value, sem, scope)
+    return seen
+
+
+# Of tl.extra.cuda; on a CPU there is nothing equal.
+
+@triton.jit
+def smid():
+    return tl.inline_asm_elementwise("mov.u32 $0, %smid;", "=r", [], dtype=tl.int32, is_pure=True, pack=1)
+
+
+@triton.jit
+def globaltimer():
+    return tl.inline_asm_elementwise("mov.u64 $0, %globaltimer;", "=l", [], dtype=tl.int64, is_pure=False, pack=1)
+
+
 # Programs that wait for the launch before theirs: ours begin after it has ended.
 
 @triton.jit

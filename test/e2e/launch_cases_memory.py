@@ -107,6 +107,9 @@ def atomics(rng):
         yield Case(f"atomics {np.dtype(dtype).name}", FILE, "every_atomic", "3",
                    dict(x_ptr=x, out_ptr=start, old_ptr=old, n=333, BLOCK=128), dict(out_ptr=want, old_ptr=after), 0)
     x = rng.standard_normal(1000).astype(np.float32)
+    yield Case("polls", FILE, "waits_for_the_one_before", "5",
+               dict(turn_ptr=np.arange(5, dtype=np.int32), flag_ptr=np.zeros(6, np.int32), seen_ptr=np.zeros(5, np.int32), BLOCK=8),
+               dict(flag_ptr=np.arange(6), seen_ptr=np.full(5, 9)), 0)
     yield Case("float atomics", FILE, "float_atomics", "4",
                dict(x_ptr=x, sum_ptr=np.zeros(1, np.float32), max_ptr=np.full(1, -9, np.float32), min_ptr=np.full(1, 9, np.float32), n=1000, BLOCK=256),
                dict(sum_ptr=x.astype(np.float64).sum(keepdims=True), max_ptr=x.max(keepdims=True), min_ptr=x.min(keepdims=True)), 1e-5)

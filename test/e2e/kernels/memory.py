@@ -176,3 +176,13 @@ def three_axes(out_ptr, BLOCK: tl.constexpr):
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(axis=2)
     place = (z * tl.num_programs(1) + y) * tl.num_programs(0) + x
     tl.store(out_ptr + place * BLOCK + tl.arange(0, BLOCK), x + 10 * y + 100 * z + tl.arange(0, BLOCK) * 1000)
+
+
+@triton.jit
+def waits_for_the_one_before(turn_ptr: tl.const, flag_ptr, seen_ptr, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    lane = tl.arange(0, BLOCK)
+    first = tl.atomic_poll(flag_ptr + row, tl.load(turn_ptr + row))
+    again = tl.atomic_poll(flag_ptr + row + lane * 0, tl.zeros_like(lane) + row, sem="relaxed", scope="sys")
+    tl.atomic_store(flag_ptr + row + 1, row + 1)
+    tl.store(seen_ptr + row, first.to(tl.int32) + tl.sum(again.to(tl.int32)))
