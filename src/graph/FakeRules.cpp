@@ -308,8 +308,7 @@ NewStrides elementwiseStrides(const std::vector<Expr> &shape,
 
 bool suggestsChannelsLast(const TensorType &type, const SymbolTable &symbols) {
   size_t rank = type.rank();
-  if ((rank != 4 && rank != 5) || type.isContiguous(symbols) ||
-      symbols.proveEqual(type.strides[1], 0))
+  if ((rank != 4 && rank != 5) || symbols.proveEqual(type.strides[1], 0))
     return false;
   Expr least = 0;
   for (size_t i = 0; i < rank; ++i) {

@@ -14,7 +14,7 @@ def layouts(sizes):
     yield plain.transpose(0, 1).contiguous().transpose(0, 1)
 
 
-for sizes in ((2, 3, 4, 4), (2, 1, 4, 4), (1, 1, 4, 4), (1, 3, 4, 4), (2, 3, 1, 1), (1, 3, 4, 1), (0, 3, 2, 2)):
+for sizes in ((2, 3, 4, 4), (2, 1, 4, 4), (1, 1, 4, 4), (1, 3, 4, 4), (2, 3, 1, 1), (1, 3, 4, 1)):
     for x in layouts(sizes):
         said = [x.stride()]
         for wanted in (torch.channels_last, torch.contiguous_format, torch.preserve_format):
