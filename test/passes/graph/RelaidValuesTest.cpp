@@ -48,8 +48,9 @@ protected:
         ->result();
   }
   Value *convolve(Value *x, std::vector<Expr> weight) {
-    return call("aten.convolution.default", {x, input(std::move(weight)), Argument(), List{1, 1},
-                                             List{0, 0}, List{1, 1}, false, List{0, 0}, 1});
+    return call("aten.convolution.default",
+                {x, input(std::move(weight), x->type().dtype), Argument(), List{1, 1}, List{0, 0},
+                 List{1, 1}, false, List{0, 0}, 1});
   }
   void run(std::vector<Argument> results, bool outermost = false) {
     program.outputs.assign(results.size(), {OutputSpec::Kind::UserOutput, ""});
@@ -117,13 +118,17 @@ TEST_F(OutermostChannelsTest, oneCopyInFrontAndOneBehindANetwork) {
   EXPECT_EQ(program.main.outputNode()->arg(0).value()->type(), given);
 }
 
-/// What is made contiguous behind the convolution is so already.
+/// What is made contiguous behind a convolution is so already, and is copied once, in front of it.
 TEST_F(OutermostChannelsTest, aDenseResultIsNotTurnedTwice) {
   Value *x =
       call("aten.permute.default", {input({1, 8, 8, 16}, DataType::Float32), List{0, 3, 1, 2}});
   Value *made = convolve(x, {32, 16, 1, 1});
-  run({call("aten.relu.default", {made})}, true);
+  Value *copied = emitCall(program.main, registry, program.symbols, "aten.clone.default", {made},
+                           {{"memory_format", "contiguous_format"}}, {})
+                      ->result();
+  run({call("aten.relu.default", {copied})}, true);
   EXPECT_EQ(changed, 1u);
+  EXPECT_EQ(of("aten.clone.default").size(), 1u);
   EXPECT_TRUE(of("aten.relu.default").at(0)->result()->type().isContiguous(program.symbols));
 }
 
