@@ -31,6 +31,7 @@
 #include "passes/graph/OrderSizeReads.h"
 #include "passes/graph/OutermostChannels.h"
 #include "passes/graph/PackedProducts.h"
+#include "passes/graph/PatchProducts.h"
 #include "passes/graph/PlanBuffers.h"
 #include "passes/graph/SlicedProducers.h"
 #include "passes/graph/StateAsInputs.h"
@@ -314,6 +315,7 @@ struct Compilation {
         passOverMain("fold places", program, [&] { foldWeights(program, registry, {true, true}); });
       passOverMain("lay channels outermost", program,
                    [&] { layChannelsOutermost(program, registry); });
+      passOverMain("multiply patches", program, [&] { multiplyPatches(program, registry); });
     }
     pass("lower scans", program, [&] {
       lowerScans(program, registry, textCompiler(context), device == Target::Kind::Cpu);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as kernels, of every order of their dims.
 #include "InterpretedOperators.h"
+#include "passes/graph/PatchProducts.h"
 
 namespace pellucid::passes {
 namespace {
@@ -303,6 +304,39 @@ TEST_F(InterpretedConvolutions, normsOfGroupsGoOnWithChannels) {
     EXPECT_EQ(launches(), 1u);
     onDevice(5 * boundOf(type), norm(type, {2, 4, 9}, 1));
   }
+}
+
+// Windows side by side: patches as the rows of a product. Ones that overlap, leave something out or
+// have a border, and short lines, are left to the convolution's kernel.
+TEST_F(InterpretedConvolutions, patchesAreRowsOfAProduct) {
+  struct Case {
+    Shape x, w;
+    int64_t down, across, border;
+    size_t count;
+  };
+  for (DataType type : {f32, bf16})
+    for (bool hasBias : {false, true})
+      for (const Case &c : {Case{{2, 3, 16, 27}, {5, 3, 8, 9}, 8, 9, 0, 1},
+                            Case{{1, 1, 16, 16}, {4, 1, 16, 16}, 16, 16, 0, 1},
+                            Case{{1, 2, 3, 24}, {4, 2, 1, 8}, 1, 8, 0, 1},
+                            Case{{1, 2, 16, 16}, {4, 2, 8, 8}, 7, 8, 0, 0},
+                            Case{{1, 2, 16, 20}, {4, 2, 8, 8}, 8, 8, 0, 0},
+                            Case{{1, 2, 16, 16}, {4, 2, 8, 8}, 8, 8, 1, 0},
+                            Case{{1, 2, 8, 8}, {4, 2, 4, 4}, 4, 4, 0, 0}}) {
+        program = Program();
+        inputs.clear();
+        Value *x = tensor(type, c.x), *w = tensor(type, c.w);
+        Argument bias = hasBias ? Argument(tensor(type, {c.w[0]})) : Argument();
+        Value *y = one("aten.convolution.default",
+                       {x, w, bias, List{c.down, c.across}, List{c.border, c.border}, List{1, 1},
+                        false, List{0, 0}, 1});
+        program.outputs.assign(1, {OutputSpec::Kind::UserOutput, ""});
+        program.main.output({y});
+        unlowered = program.clone();
+        EXPECT_EQ(multiplyPatches(program, registry), c.count);
+        EXPECT_EQ(program.main.verify(), std::vector<std::string>{});
+        expectSame(4 * boundOf(type));
+      }
 }
 
 } // namespace
