@@ -388,7 +388,7 @@ h::Value normalOf(Tracer &tracer, const Arguments &a) {
   value = callAten(tracer, i, "add", argsOf({value, plain(*mean)}));
   if (!isEager(tracer))
     return value;
-  return i.call(i.getAttr(h::Value(i.nativeModule("torch")), "pellucid_drawn_from"),
+  return i.call(*eagerFunction(i, "pellucid_drawn_from"),
                 {value, *mean, deviation ? *deviation : h::Value()});
 }
 

@@ -617,7 +617,14 @@ def multinomial(input, num_samples, replacement=False, generator=None):
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
     # What the gradient needs of the input is not what it holds afterwards.
-    result = torch.ops.aten.rrelu(input.clone() if inplace and input.requires_grad else input, lower, upper, training)
+    kept = input.clone() if inplace and input.requires_grad else input
+    if training and torch._is_script():
+        # One number is drawn for each element that is not above zero.
+        falls = kept.detach() <= 0
+        drawn = torch.empty(int(falls.sum()), dtype=torch.float64, device=kept.device).uniform_(lower, upper).to(kept.dtype)
+        result = kept * torch.ones_like(kept).masked_scatter(falls, drawn)
+    else:
+        result = torch.ops.aten.rrelu(kept, lower, upper, training)
     return input.copy_(result) if inplace else result
 
 
@@ -649,10 +656,36 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
+def _attention_that_drops(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa):
+    """Step by step, so that what was dropped comes from the script's generator and is there for the gradient."""
+    if is_causal and mask is not None:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    kind = query.dtype
+    if kind in (torch.float16, torch.bfloat16):
+        query, key, value = query.float(), key.float(), value.float()
+    if enable_gqa and query.shape[-3] != key.shape[-3]:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    factor = math.sqrt(abs(scale))
+    scores = torch.matmul(query * (-factor if scale < 0 else factor), (key * factor).transpose(-1, -2))
+    if is_causal:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
+    if mask is not None:
+        scores = scores + torch.where(mask, 0.0, float("-inf")) if mask.dtype == torch.bool else scores + mask
+    weights = torch.softmax(scores, -1)
+    if mask is not None:
+        # A row that sees nothing is zero, and so is its gradient.
+        weights = torch.where((scores == float("-inf")).all(-1, True), 0.0, weights)
+    return torch.matmul(torch.nn.functional.dropout(weights, dropout_p, True), value).to(kind)
+
+
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     if isinstance(scale, torch.Tensor):
         # A scale that follows from a size which is only known when the program runs.
         query, scale = query * scale, 1.0
+    if dropout_p > 0.0 and torch._is_script():
+        return _attention_that_drops(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     return torch.ops.aten.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
 # --- pooling

@@ -171,6 +171,9 @@ class Tensors(unittest.TestCase):
     def test_drawn_then_differentiated(self):
         self.same("drawn_then_differentiated")
 
+    def test_dropped_attention(self):
+        self.same("dropped_attention")
+
     def test_supports(self):
         self.same("supports")
 
