@@ -77,6 +77,17 @@ private:
     return all;
   }
 
+  /// A line that larger tensors read along one of their dims, as those of a norm: what makes it is
+  /// found in front of the view (GroupParameters.h).
+  static bool isParameter(const Value &line, const Node &view) {
+    const auto &readers = view.result()->users();
+    return line.type().rank() == 1 && reshapes(view) &&
+           std::any_of(readers.begin(), readers.end(), [&](const Node *reader) {
+             return reader->resultCount() == 1 && reader->result()->isTensor() &&
+                    !(reader->result()->type().numel() == line.type().numel());
+           });
+  }
+
   bool mayMove(Node &node) {
     if (!computes(node) || isFallible(node))
       return false;
@@ -95,6 +106,8 @@ private:
         return false;
       int64_t seen = user->result()->type().numel().constantOr(0);
       if (seen == 0)
+        return false;
+      if (isParameter(*node.result(), *user))
         return false;
       hasReshape |= reshapes(*user);
       bool isTaken = isTake(*user, registry);

@@ -251,6 +251,9 @@ public:
     constexpr size_t many = 4;
     if (s.inputs.size() > many)
       lines = std::max<int64_t>(1, 1024 / columns);
+    // Where a line is taken from is asked once for all that a thread has of it.
+    else if (!s.taken.empty() && byteSize(s.outputs[0].dtype) < 4)
+      lines *= 2;
   }
 
   KernelText write() {
