@@ -146,7 +146,8 @@ private:
         Value *own = b.CreateAdd(line, b.getInt64(r));
         emitWhen(b, b.CreateICmpSLT(own, e.a.output[1]), [&] {
           for (int64_t v = 0; v < vectors; ++v)
-            e.storeLine(held[r * vectors + v], own, b.CreateAdd(lane, b.getInt64(v * e.lanes)));
+            e.storeLine(held[r * vectors + v], own, b.CreateAdd(lane, b.getInt64(v * e.lanes)),
+                        isWhole);
         });
       }
     }
@@ -209,11 +210,13 @@ private:
         held);
   }
 
-  void storeLine(llvm::AllocaInst *held, Value *line, Value *lane) {
+  void storeLine(llvm::AllocaInst *held, Value *line, Value *lane, bool isWhole = false) {
     Value *to = l.elementAt(output, b.CreateAdd(b.CreateMul(line, a.output[2]), lane));
     l.memory.store(l.element, LaneValue::ramp(to, b.getInt64(l.elementBytes())),
                    LaneValue::vector(narrowFloat(b, b.CreateLoad(type, held), l.element)),
-                   LaneValue::prefix(b.CreateSub(a.output[2], lane)), lanes);
+                   isWhole ? LaneValue::uniform(b.getTrue())
+                           : LaneValue::prefix(b.CreateSub(a.output[2], lane)),
+                   lanes);
   }
 
   /// `isChecked`: some of the lines have windows beyond the input, or are not there.
