@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src"
 TOGETHER = [["composites.py", "shapes.py", "losses.py", "function_names.py", "foreach.py"], ["hooks.py", "module_names.py", "nn.py", "nn_basic.py", "nn_convolutions.py", "nn_containers.py", "nn_tuples.py", "nn_activations.py", "nn_pools.py", "nn_losses.py", "nn_layers.py", "nn_recurrent.py", "nn_transformer.py"],
-            ["derivatives.py", "derivatives_moves.py"], ["optim.py", "optim_more.py"], ["argparse.py", "argparse_actions.py", "argparse_parser.py"], ["unittest.py", "unittest_functions.py", "unittest_runs.py"],
+            ["derivatives.py", "derivatives_moves.py"], ["linalg.py", "linalg_products.py"], ["optim.py", "optim_more.py"], ["argparse.py", "argparse_actions.py", "argparse_parser.py"], ["unittest.py", "unittest_functions.py", "unittest_runs.py"],
             ["standard_library.py", "standard_library_random.py"], ["numpy.py", "numpy_arrays.py", "numpy_functions.py", "numpy_random.py", "numpy_files.py"],
             ["distributions.py", "distributions_more.py", "distribution_transforms.py", "distribution_ratios.py", "distribution_kl.py", "distribution_supports.py"],
             [path.name for path in sorted((ROOT / "trace/torch").glob("aten*.py"))]]
@@ -34,7 +34,7 @@ GIVEN = {  # by the C++ that fills the module
     "hooks.py": {"Parameter"},
     "composites.py": {"_is_known", "_is_proved"},
     "shapes.py": {"_is_proved"},
-    "aten_resampling.py": {"_is_proved"},
+    "aten_resampling.py": {"_is_proved", "_is_known"},
     "aten_values.py": {"_read_size", "_check_sizes", "_is_known", "_is_proved", "_remember", "_remembered"},
     "aten_pools.py": {"_is_known", "_is_proved"},
     **{name: {"_is_known"} for name in ("aten_images.py", "aten_norms.py", "aten_numbers.py", "aten_recurrent.py")},
