@@ -323,8 +323,8 @@ private:
     auto call = callOf(node, registry, symbols);
     const TensorType &from = call->args[0].value()->type(), &type = node.result()->type();
     ReductionRule rule = reductionRule(*call, from.dtype, type.dtype);
-    if (!rule.helper.empty())
-      writer.helper = rule.helper;
+    if (writer.helper.find(rule.helper) == std::string::npos)
+      writer.helper += rule.helper;
     std::string accumulate = tlName(rule.accumulate), value = group.names.at(call->args[0].value());
     // `x != 0` is asked of the element itself: 0.5 is not 0.
     value = type.dtype == DataType::Bool

@@ -28,11 +28,15 @@ void extremum(ReductionRule &rule, DataType range, bool smallest) {
   if (rule.identity == "inf" || rule.identity == "-inf")
     rule.identity = extremeOf(range, smallest);
   rule.step = {"acc = tl." + name + "imum(acc, v, propagate_nan=tl.PropagateNan.ALL)"};
-  rule.across = {"best = tl." + name + "(acc, axis=AXIS)"};
-  if (isFloat(range))
-    rule.across.push_back(
-        "best = tl.where(tl.max((acc != acc).to(tl.int32), axis=AXIS) > 0, float('nan'), best)");
-  rule.across.push_back("acc = best");
+  rule.across = {"acc = tl." + name + "(acc, axis=AXIS)"};
+  if (!isFloat(range))
+    return;
+  // Of two lanes as of two elements: asked by itself, whether any is NaN would take another
+  // exchange of all lanes.
+  const std::string combine = smallest ? "smaller" : "larger";
+  rule.across = {"acc = tl.reduce(acc, AXIS, " + combine + ")"};
+  rule.helper = "@triton.jit\ndef " + combine + "(a, b):\n    return tl." + name +
+                "imum(a, b, propagate_nan=tl.PropagateNan.ALL)\n\n\n";
 }
 
 /// Where the first of the largest or smallest stands; the first NaN when there is one.
