@@ -88,11 +88,19 @@ static std::optional<SizeQuotient> scaledSize(const SymFloat &number) {
   auto *op = std::get_if<BinaryOp>(&number.operation);
   if (!op || *op != BinaryOp::Mul)
     return std::nullopt;
-  for (size_t i : {0, 1})
-    if (const Value &scale = number.operands[i], &size = number.operands[1 - i];
-        scale.isFloat() && size.isSymInt())
-      if (auto fraction = symbolic::decimalScale(scale.real()))
-        return SizeQuotient{size.symInt() * fraction->first, fraction->second};
+  auto constant = [](const Value &operand) {
+    auto *inner = operand.as<SymFloat>();
+    bool wraps = inner && std::holds_alternative<std::monostate>(inner->operation);
+    const Value &number = wraps ? inner->operands[0] : operand;
+    return number.isFloat() ? symbolic::decimalScale(number.real()) : std::nullopt;
+  };
+  for (size_t i : {0, 1}) {
+    auto *inner = number.operands[1 - i].as<SymFloat>();
+    auto size = inner ? exactResult(*inner) : exactNumber(number.operands[1 - i]);
+    if (auto scale = constant(number.operands[i]);
+        scale && size && size->denominator.constant() == 1)
+      return SizeQuotient{size->numerator * scale->first, scale->second};
+  }
   return std::nullopt;
 }
 

@@ -266,7 +266,7 @@ def integers():
         lambda x: F.conv1d(image(x)[..., 0], kernel[..., 0], dilation=2),
         lambda x: torch.fft.ihfft(x).real + torch.fft.ihfft(x).imag,
         lambda x: torch.view_as_real(torch.fft.ihfft(x, n=9, norm="ortho").resolve_conj()).sum(-1),
-        lambda x: torch.view_as_complex(x.view(4, 30, 2)).conj().imag,
+        lambda x: torch.view_as_complex(x.view(4, 30, 2)).conj().imag * 2,
     ]
     return rows, (torch.randn(8, 30),)
 
