@@ -19,12 +19,14 @@ for sizes in ((2, 3, 4, 4), (2, 1, 4, 4), (1, 1, 4, 4), (1, 3, 4, 4), (2, 3, 1, 
         said = [x.stride()]
         for wanted in (torch.channels_last, torch.contiguous_format, torch.preserve_format):
             y = x.to(memory_format=wanted)
-            said += [y.data_ptr() == x.data_ptr(), y.stride(), x.to(torch.float64, memory_format=wanted).stride(), x.to(memory_format=wanted, copy=True).stride(),
-                     torch.zeros_like(x, memory_format=wanted).stride(), x.double(memory_format=wanted).stride() if wanted is torch.channels_last else None]
-            if x.numel():
-                y[0, 0, 0, 0] = 100
-                said.append(x[0, 0, 0, 0].item())
-                x[0, 0, 0, 0] = 0
+            said += [y.data_ptr() == x.data_ptr(), y.stride()]
+            if wanted is not torch.preserve_format:  # of dims of one element, strides may be kept or not
+                said += [x.to(torch.float64, memory_format=wanted).stride(), x.to(memory_format=wanted, copy=True).stride(), torch.zeros_like(x, memory_format=wanted).stride()]
+            if wanted is torch.channels_last:
+                said.append(x.double(memory_format=wanted).stride())
+            y[0, 0, 0, 0] = 100
+            said.append(x[0, 0, 0, 0].item())
+            x[0, 0, 0, 0] = 0
         print(list(sizes), *said)
 part = torch.zeros(2, 6, 4, 4).to(memory_format=torch.channels_last)[:, 1:4]
 print(part.stride(), part.to(memory_format=torch.channels_last).data_ptr() == part.data_ptr(), part.contiguous(memory_format=torch.channels_last).stride())
