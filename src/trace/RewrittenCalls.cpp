@@ -183,8 +183,7 @@ static std::optional<h::Value> callOfIntegerSum(Tracer &tracer, h::Interpreter &
   if (!dtype)
     return std::nullopt;
   std::string plain = name.starts_with("aten.") ? name.substr(5) : name;
-  if (!sums.count(plain.substr(0, plain.find('.'))) || !dtype || dtype->isNone() ||
-      args.positional.empty())
+  if (!sums.count(plain.substr(0, plain.find('.'))) || dtype->isNone() || args.positional.empty())
     return std::nullopt;
   auto *self = args.positional[0].as<TensorObject>();
   Argument wanted = toArgument(tracer, interpreter, *dtype);

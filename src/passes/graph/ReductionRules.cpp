@@ -124,8 +124,6 @@ ReductionRule reductionRule(const OperatorCall &call, DataType from, DataType re
   }
   if (rule.identity == "-inf" || rule.identity == "inf")
     rule.identity = "float('" + rule.identity + "')";
-  if (rule.identity.empty())
-    rule.identity = "0";
   return rule;
 }
 

@@ -122,5 +122,38 @@ TEST_F(SharedElements, meansComeWithTheirVariance) {
   EXPECT_EQ(launches([&] { return moments({40, 5000}, 1, true); }), 1u);
 }
 
+/// The largest value and its place are of one launch, where both are of the same elements.
+TEST_F(SharedElements, extremesComeWithTheirPlaces) {
+  auto both = [&](const char *value, const char *place, const Shape &shape, int64_t dim) {
+    Value *x = tensor(f32, shape, 2);
+    return std::vector{one(value, {x, List{dim}, false}), one(place, {x, dim, false})};
+  };
+  for (const Shape &shape : std::vector<Shape>{{3, 7}, {2, 1300}, {70, 33}, {1, 1}})
+    for (int64_t dim : {0, 1}) {
+      onDevice(0, [&] { return both("aten.amax.default", "aten.argmax.default", shape, dim); });
+      onDevice(0, [&] { return both("aten.amin.default", "aten.argmin.default", shape, dim); });
+      // Of two tensors each has its own, and so have different extremes of one.
+      onDevice(0, [&] { return both("aten.amin.default", "aten.argmax.default", shape, dim); });
+    }
+  auto count = [&](const char *value, const char *place) {
+    return launches([&] { return both(value, place, {40, 33}, 1); });
+  };
+  EXPECT_EQ(count("aten.amax.default", "aten.argmax.default"), 1u);
+  EXPECT_EQ(count("aten.amin.default", "aten.argmin.default"), 1u);
+}
+
+/// contiguous() of what is contiguous moves nothing; of anything else it does.
+TEST_F(SharedElements, whatIsContiguousIsNotCopied) {
+  auto sums = [&](bool turns) {
+    Value *x = turns ? turned(f32, {40, 33}) : tensor(f32, {40, 33});
+    Value *laid = one("aten.contiguous.default", {x});
+    return std::vector{one("aten.cumsum.default", {laid, int64_t(1)})};
+  };
+  for (bool turns : {false, true})
+    onDevice(1e-5, [&] { return sums(turns); });
+  EXPECT_EQ(launches([&] { return sums(false); }), 1u);
+  onDevice(0, [&] { return std::vector{one("aten.contiguous.default", {turned(f32, {17, 9})})}; });
+}
+
 } // namespace
 } // namespace pellucid::passes
