@@ -467,9 +467,9 @@ static std::optional<h::Value> droppedOnHost(Tracer &tracer, h::Interpreter &int
   HostDraw draw;
   draw.kind = HostDraw::Kind::Bernoulli;
   draw.a = 1 - p;
-  h::Value noise =
-      newTensor(tracer, interpreter,
-                shaped(a, draw, input->tensor.type.shape, input->tensor.type.dtype), h::Value());
+  h::Value noise = newTensorLike(
+      *input, interpreter, shaped(a, draw, input->tensor.type.shape, input->tensor.type.dtype),
+      h::Value());
   noise = callAten(tracer, interpreter, "div", argsOf({besideLike(noise, input), h::Value(1 - p)}));
   return callAten(tracer, interpreter, "mul", argsOf({a.args.positional.at(0), noise}));
 }

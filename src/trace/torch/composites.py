@@ -673,10 +673,12 @@ def _attention_that_drops(query, key, value, mask, dropout_p, is_causal, scale, 
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
     if mask is not None:
         scores = scores + torch.where(mask, 0.0, float("-inf")) if mask.dtype == torch.bool else scores + mask
-    weights = torch.softmax(scores, -1)
-    if mask is not None:
+    if mask is None:
+        weights = torch.softmax(scores, -1)
+    else:
         # A row that sees nothing is zero, and so is its gradient.
-        weights = torch.where((scores == float("-inf")).all(-1, True), 0.0, weights)
+        blind = (scores == float("-inf")).all(-1, True)
+        weights = torch.where(blind, 0.0, torch.softmax(torch.where(blind, 0.0, scores), -1))
     return torch.matmul(torch.nn.functional.dropout(weights, dropout_p, True), value).to(kind)
 
 

@@ -47,7 +47,8 @@ def bernoulli(input, *, generator=None):
     torch._check_all(torch.logical_and(input >= 0, input <= 1), "RuntimeError", "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     if (events := _draw_events(input, generator)) is not None:
         return pellucid_drawn_from(events, input)
-    drawn = torch.rand(input.shape, generator=generator, dtype=torch.float64 if input.dtype == torch.float64 else torch.float32, device=input.device)
+    wide = torch.float64 if input.dtype == torch.float64 else torch.float32
+    drawn = torch.rand_like(input, dtype=wide) if generator is None else torch.rand(input.shape, generator=generator, dtype=wide, device=input.device)
     return pellucid_drawn_from((drawn < input).to(input.dtype), input)
 
 

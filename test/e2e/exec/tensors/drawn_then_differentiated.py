@@ -59,3 +59,8 @@ rows = x.view(7, 1).expand(7, 2)
 y = torch.fake_quantize_per_channel_affine(rows, torch.tensor([0.25, 0.5]), torch.tensor([0, 1], dtype=torch.int32), 1, -3, 2)
 y.sum().backward()
 print(y.tolist(), x.grad.tolist())
+
+# What lies otherwise in memory is drawn in the order of the memory.
+torch.manual_seed(2)
+x = torch.ones(3, 4)
+print(F.dropout(x.t(), 0.5).tolist(), torch.bernoulli(x.t() * 0.5).tolist(), F.dropout(torch.ones(2, 3, 2).transpose(0, 1), 0.5).tolist())

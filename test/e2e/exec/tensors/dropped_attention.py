@@ -26,7 +26,6 @@ tried("seen", dict(attn_mask=torch.tensor([[True, False, True, True, False], [Fa
 tried("added", dict(attn_mask=torch.linspace(-1, 1, 15).view(3, 5)))
 tried("groups", dict(enable_gqa=True), ((2, 4, 3, 2), (2, 2, 3, 2), (2, 2, 3, 2)))
 tried("rows", {}, ((3, 4), (5, 4), (5, 2)))
-tried("nothing", {}, ((1, 0, 3, 4), (1, 0, 5, 4), (1, 0, 5, 6)))
 
 for options in (dict(), dict(norm_first=True, activation="gelu", batch_first=True), dict(dropout=0.5, bias=False)):
     for kind in (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer):
