@@ -459,9 +459,7 @@ Val Emitter::callBuiltin(const std::string &fullName, std::vector<Val> positiona
 }
 
 void Emitter::failUnknown(const std::string &shown, const std::string &name) {
-  static const char *later[] = {"num_warps",
-                                "num_threads",
-                                "_experimental_descriptor_load",
+  static const char *later[] = {"num_warps", "num_threads", "_experimental_descriptor_load",
                                 "_experimental_descriptor_store"};
   if (std::any_of(std::begin(later), std::end(later), [&](const char *n) { return name == n; }))
     failUnsupported("'" + shown + "' is not supported yet");

@@ -14,8 +14,9 @@ tt::CacheModifier cacheModifier(Emitter &e, const Val &value, bool ofStore) {
   if (given.empty())
     return Cache::NONE;
   auto found = tt::symbolizeCacheModifier(given.substr(given.front() == '.'));
-  bool fits = found && (ofStore ? *found != Cache::CA && *found != Cache::CV
-                                : *found == Cache::CA || *found == Cache::CG || *found == Cache::CV);
+  bool fits =
+      found && (ofStore ? *found != Cache::CA && *found != Cache::CV
+                        : *found == Cache::CA || *found == Cache::CG || *found == Cache::CV);
   if (fits)
     return *found;
   e.fail("cache modifier '" + given + "' is unknown for a " + (ofStore ? "store" : "load") +
@@ -26,13 +27,13 @@ void Emitter::refuseConstant(const Val &pointer) {
   mlir::Value at = pointer.value;
   while (at && !constantPointers.count(at.getAsOpaquePointer())) {
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(at);
-    auto loop = argument ? mlir::dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                         : scf::ForOp();
+    auto loop =
+        argument ? mlir::dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
     if (loop && argument.getArgNumber() > 0)
       at = loop.getTiedLoopInit(argument)->get();
-    else if (Operation *op = at.getDefiningOp();
-             op && op->getNumOperands() && op->getDialect()->getNamespace() == "tt" &&
-             !mlir::isa<tt::BitcastOp, tt::LoadOp>(op))
+    else if (Operation *op = at.getDefiningOp(); op && op->getNumOperands() &&
+                                                 op->getDialect()->getNamespace() == "tt" &&
+                                                 !mlir::isa<tt::BitcastOp, tt::LoadOp>(op))
       at = op->getOperand(0);
     else
       return;

@@ -118,8 +118,8 @@ Val Emitter::emitStaticPrint(Bound &args) {
 }
 
 Val Emitter::emitDeviceAssert(Bound &args) {
-  // What combines two elements asserts nothing, as with Triton's own debug=False: which of them meet
-  // is nobody's to say.
+  // What combines two elements asserts nothing, as with Triton's own debug=False: which of them
+  // meet is nobody's to say.
   if (!options.assertions || combining)
     return Val();
   Val condition = truthOf(args[0]);

@@ -107,6 +107,8 @@ def atomics(rng):
         yield Case(f"atomics {np.dtype(dtype).name}", FILE, "every_atomic", "3",
                    dict(x_ptr=x, out_ptr=start, old_ptr=old, n=333, BLOCK=128), dict(out_ptr=want, old_ptr=after), 0)
     x = rng.standard_normal(1000).astype(np.float32)
+    yield Case("PTX of tl.extra.cuda on a CPU", FILE, "where_and_when", "1", dict(out_ptr=np.zeros(2, np.int64)), {},
+               refusal=r"assembly for another processor|inline assembly cannot be interpreted|is not pure")
     yield Case("polls", FILE, "waits_for_the_one_before", "5",
                dict(turn_ptr=np.arange(5, dtype=np.int32), flag_ptr=np.zeros(6, np.int32), seen_ptr=np.zeros(5, np.int32), BLOCK=8),
                dict(flag_ptr=np.arange(6), seen_ptr=np.full(5, 9)), 0)

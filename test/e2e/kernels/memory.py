@@ -186,3 +186,9 @@ def waits_for_the_one_before(turn_ptr: tl.const, flag_ptr, seen_ptr, BLOCK: tl.c
     again = tl.atomic_poll(flag_ptr + row + lane * 0, tl.zeros_like(lane) + row, sem="relaxed", scope="sys")
     tl.atomic_store(flag_ptr + row + 1, row + 1)
     tl.store(seen_ptr + row, first.to(tl.int32) + tl.sum(again.to(tl.int32)))
+
+
+@triton.jit
+def where_and_when(out_ptr):
+    tl.store(out_ptr, tl.extra.cuda.smid())
+    tl.store(out_ptr + 1, tl.extra.cuda.globaltimer())
