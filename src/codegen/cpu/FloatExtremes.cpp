@@ -39,8 +39,8 @@ static Value *reorder(CodeBuilder &b, Value *bits) {
                      b.CreateAnd(negative, llvm::ConstantInt::get(bits->getType(), magnitude)));
 }
 
-// A NaN becomes the end of the integers that loses, or the one that wins: the patterns there are
-// those of quiet NaNs.
+// A NaN becomes an integer beyond the infinity that loses, or the one that wins: that of the quiet
+// NaN without further bits, which rounding to bf16 does not ask for.
 Value *FloatExtreme::key(CodeBuilder &b, Value *value) const {
   Value *bits = b.CreateBitCast(value, typeLike(value, b.getIntNTy(width)));
   Value *magnitude = b.CreateAnd(
@@ -49,8 +49,8 @@ Value *FloatExtreme::key(CodeBuilder &b, Value *value) const {
       value->getType()->isFPOrFPVectorTy()
           ? b.CreateFCmpUNO(value, value)
           : b.CreateICmpSGT(magnitude, llvm::ConstantInt::get(bits->getType(), infinity));
-  llvm::APInt end = isMaximum == nanWins ? llvm::APInt::getSignedMaxValue(width)
-                                         : llvm::APInt::getSignedMinValue(width);
+  llvm::APInt quiet = llvm::APFloat::getQNaN(type.getFloatSemantics()).bitcastToAPInt();
+  llvm::APInt end = isMaximum == nanWins ? quiet : ~quiet;
   return b.CreateSelect(isNan, llvm::ConstantInt::get(bits->getType(), end), reorder(b, bits));
 }
 

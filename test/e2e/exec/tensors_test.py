@@ -144,6 +144,9 @@ class Tensors(unittest.TestCase):
     def test_fills(self):
         self.same("fills")
 
+    def test_extremes_with_nan(self):
+        self.same("extremes_with_nan")
+
     def test_places_of_maxima(self):
         self.same("places_of_maxima")
 
