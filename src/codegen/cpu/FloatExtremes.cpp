@@ -49,7 +49,8 @@ Value *FloatExtreme::key(CodeBuilder &b, Value *value) const {
       value->getType()->isFPOrFPVectorTy()
           ? b.CreateFCmpUNO(value, value)
           : b.CreateICmpSGT(magnitude, llvm::ConstantInt::get(bits->getType(), infinity));
-  llvm::APInt quiet = llvm::APFloat::getQNaN(type.getFloatSemantics()).bitcastToAPInt();
+  llvm::APInt quiet = llvm::APFloat::getQNaN(mlir::cast<mlir::FloatType>(type).getFloatSemantics())
+                          .bitcastToAPInt();
   llvm::APInt end = isMaximum == nanWins ? quiet : ~quiet;
   return b.CreateSelect(isNan, llvm::ConstantInt::get(bits->getType(), end), reorder(b, bits));
 }
