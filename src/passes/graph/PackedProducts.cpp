@@ -153,6 +153,10 @@ Value *PackedProducts::lower(GemmSpec spec, Value *a, Value *b, Value *bias,
                              const TensorType &type) {
   if (!covers(spec))
     return nullptr;
+  // Batches of none have strides that tell of no dims that lie together: their grid would be
+  // another's.
+  if (type.numel().constant() == 0)
+    return makeEmpty(type);
   auto dense = [&](Value *&value, TextOperand &operand, const std::vector<Expr> &shape) {
     value = makeDense(value, operand, shape);
     operand.strides = contiguousStrides(shape);

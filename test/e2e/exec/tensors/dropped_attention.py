@@ -25,6 +25,7 @@ tried("scale", dict(scale=-0.3))
 tried("seen", dict(attn_mask=torch.tensor([[True, False, True, True, False], [False] * 5, [True] * 5])))
 tried("added", dict(attn_mask=torch.linspace(-1, 1, 15).view(3, 5)))
 tried("groups", dict(enable_gqa=True), ((2, 4, 3, 2), (2, 2, 3, 2), (2, 2, 3, 2)))
+tried("nothing", {}, ((1, 0, 3, 4), (1, 0, 5, 4), (1, 0, 5, 6)))
 tried("rows", {}, ((3, 4), (5, 4), (5, 2)))
 
 for options in (dict(), dict(norm_first=True, activation="gelu", batch_first=True), dict(dropout=0.5, bias=False)):
@@ -44,3 +45,9 @@ for layer in (nn.RReLU(), nn.RReLU(0.5, 0.9, inplace=True)):
     out.sum().backward()
     print(told(out, x.grad), torch.equal(layer.eval()(x * 1), F.leaky_relu(x, (layer.lower + layer.upper) / 2)))
 print(torch.rand(1).item(), F.rrelu(torch.ones(0), training=True).shape)
+
+for shapes in (((1, 0, 3, 5), (1, 0, 5, 6)), ((0, 1, 3, 5), (5, 6)), ((2, 0, 3, 5), (1, 1, 5, 6)), ((0, 2, 3, 0), (1, 2, 0, 6)), ((1, 2, 3, 0), (1, 2, 0, 6))):
+    a, b = [torch.ones(shape, requires_grad=True) for shape in shapes]
+    out = a @ b
+    out.sum().backward()
+    print(tuple(out.shape), out.sum().item(), a.grad.sum().item(), b.grad.abs().sum().item())
