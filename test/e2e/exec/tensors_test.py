@@ -153,6 +153,9 @@ class Tensors(unittest.TestCase):
     def test_borders_of_errors(self):
         self.same("borders_of_errors")
 
+    def test_channels_last(self):
+        self.same("channels_last")
+
     def test_layouts_asked_for(self):
         self.same("layouts_asked_for")
 
