@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: 11:23: 'tl.atomic_poll' is not supported yet
+# error: 11:23: 'tl._experimental_descriptor_load' is not supported yet
 import triton
 import triton.language as tl
 
@@ -8,4 +8,4 @@ CASES = [("kernel", "*fp32, *fp32, i32, BLOCK=64")]
 
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    tl.store(out_ptr, tl.atomic_poll(x_ptr))
+    tl.store(out_ptr, tl._experimental_descriptor_load(x_ptr))
