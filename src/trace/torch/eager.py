@@ -48,7 +48,7 @@ def bernoulli(input, *, generator=None):
     if (events := _draw_events(input, generator)) is not None:
         return pellucid_drawn_from(events, input)
     wide = torch.float64 if input.dtype == torch.float64 else torch.float32
-    drawn = torch.rand_like(input, dtype=wide) if generator is None else torch.rand(input.shape, generator=generator, dtype=wide, device=input.device)
+    drawn = torch.rand(input.shape, generator=generator, dtype=wide, device=input.device)
     return pellucid_drawn_from((drawn < input).to(input.dtype), input)
 
 
