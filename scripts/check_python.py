@@ -28,7 +28,7 @@ GIVEN = {  # by the C++ that fills the module
     "module_names.py": {"Parameter"},
     "nn_basic.py": {"Parameter", "_default_weight", "_default_bias", "_normal", "_ones", "_zeros"},
     "nn_containers.py": {"Parameter"},
-    "nn_convolutions.py": {"Parameter", "_default_weight", "_default_bias"},
+    "nn_convolutions.py": {"Parameter"},
     "nn_losses.py": {"Parameter", "_xavier_normal", "_xavier_uniform", "_zeros"},
     **{name: {"Parameter", "_bounded", "_normal", "_xavier_uniform"} for name in ("nn_layers.py", "nn_recurrent.py", "nn_transformer.py")},
     "hooks.py": {"Parameter"},

@@ -20,7 +20,7 @@ void Options::set(const char *name, Argument value) {
 
 namespace {
 
-const h::Value &heldBy(const Optimizer &optimizer) {
+const h::Value &optimizerObject(const Optimizer &optimizer) {
   if (!optimizer.held)
     throw Error("the optimiser is empty");
   return optimizer.held->value;
@@ -47,7 +47,7 @@ h::Value parametersOf(Session &session, const std::vector<Tensor> &parameters) {
   return session.listOf(parameters);
 }
 
-template <typename F> auto inSession(F &&body) {
+template <typename F> auto inOptimizerSession(F &&body) {
   return guarded([&] {
     if (Recording *active = Recording::active(); active && !active->isSession())
       throw Error("an optimiser cannot be used in a function that is traced; export_training "
@@ -59,7 +59,7 @@ template <typename F> auto inSession(F &&body) {
 }
 
 h::Value groupOf(Session &session, const Optimizer &optimizer, size_t group) {
-  h::Value groups = session.interpreter().getAttr(heldBy(optimizer), "param_groups");
+  h::Value groups = session.interpreter().getAttr(optimizerObject(optimizer), "param_groups");
   if (group >= groups.elements().size())
     throw Error("the optimiser has " + std::to_string(groups.elements().size()) +
                 " groups of parameters; group " + std::to_string(group) + " is asked for");
@@ -80,7 +80,7 @@ h::Value optionOf(Session &session, const Optimizer &optimizer, const std::strin
 
 Optimizer::Optimizer(const char *name, const std::vector<Tensor> &parameters,
                      const Options &options) {
-  inSession([&](Session &session) {
+  inOptimizerSession([&](Session &session) {
     held = std::make_shared<detail::HookState>();
     held->value =
         session.callMethod(session.torch("optim"), name, {parametersOf(session, parameters)},
@@ -89,48 +89,49 @@ Optimizer::Optimizer(const char *name, const std::vector<Tensor> &parameters,
 }
 
 void Optimizer::step() {
-  inSession([&](Session &session) { session.callMethod(heldBy(*this), "step"); });
+  inOptimizerSession([&](Session &session) { session.callMethod(optimizerObject(*this), "step"); });
 }
 
 Tensor Optimizer::step(const std::function<Tensor()> &closure) {
-  return inSession([&](Session &session) {
+  return inOptimizerSession([&](Session &session) {
     h::Value function = h::nativeRaw("closure", [&](h::Interpreter &, const h::CallArgs &) {
       return session.toHost(Argument(closure()));
     });
-    return session.tensorFrom(session.callMethod(heldBy(*this), "step", {function}));
+    return session.tensorFrom(session.callMethod(optimizerObject(*this), "step", {function}));
   });
 }
 
 void Optimizer::zero_grad(bool setToNone) {
-  inSession([&](Session &session) {
-    session.callMethod(heldBy(*this), "zero_grad", {h::Value(setToNone)});
+  inOptimizerSession([&](Session &session) {
+    session.callMethod(optimizerObject(*this), "zero_grad", {h::Value(setToNone)});
   });
 }
 
 void Optimizer::add_param_group(const std::vector<Tensor> &parameters, const Options &options) {
-  inSession([&](Session &session) {
+  inOptimizerSession([&](Session &session) {
     h::Dict group;
     group.set(h::Value("params"), parametersOf(session, parameters));
     for (auto &[name, value] : keywordsOf(session, options))
       group.set(h::Value(name), value);
-    session.callMethod(heldBy(*this), "add_param_group", {h::Value::dict(std::move(group))});
+    session.callMethod(optimizerObject(*this), "add_param_group",
+                       {h::Value::dict(std::move(group))});
   });
 }
 
 size_t Optimizer::param_group_count() const {
-  return inSession([&](Session &session) {
-    return session.interpreter().getAttr(heldBy(*this), "param_groups").elements().size();
+  return inOptimizerSession([&](Session &session) {
+    return session.interpreter().getAttr(optimizerObject(*this), "param_groups").elements().size();
   });
 }
 
 double Optimizer::option(const std::string &name, size_t group) const {
-  return inSession([&](Session &session) {
+  return inOptimizerSession([&](Session &session) {
     return session.interpreter().toDouble(optionOf(session, *this, name, group), name);
   });
 }
 
 void Optimizer::set_option(const std::string &name, double value, size_t group) {
-  inSession([&](Session &session) {
+  inOptimizerSession([&](Session &session) {
     if (!optionOf(session, *this, name, group).isFloat())
       throw Error("the optimiser's '" + name +
                   "' is not a floating-point number, and is set when it is made");
@@ -139,12 +140,12 @@ void Optimizer::set_option(const std::string &name, double value, size_t group) 
 }
 
 Tensor Optimizer::state(const Tensor &parameter, const std::string &name) const {
-  return inSession([&](Session &session) -> Tensor {
+  return inOptimizerSession([&](Session &session) -> Tensor {
     const TensorState &known = stateOf(parameter, "state");
     if (!known.recording || isTraced(known))
       return {};
     h::Interpreter &interpreter = session.interpreter();
-    h::Value all = interpreter.getAttr(heldBy(*this), "state"), key(known.object);
+    h::Value all = interpreter.getAttr(optimizerObject(*this), "state"), key(known.object);
     if (!interpreter.contains(all, key))
       return {};
     h::Value entry = interpreter.getItem(all, key);

@@ -24,8 +24,8 @@ OperatorTable &operators() {
   return table;
 }
 
-Operator declare(h::Operator::Form form, const std::string &name, const std::string &schema,
-                 OperatorFunction function) {
+Operator declareUserOperator(h::Operator::Form form, const std::string &name,
+                             const std::string &schema, OperatorFunction function) {
   return guarded([&] {
     if (name.find("::") == std::string::npos)
       throw Error("operator name '" + name + "' has no namespace; write 'namespace::name'");
@@ -248,11 +248,11 @@ Operator &Operator::register_kernel(const std::string &device, OperatorFunction 
 }
 
 Operator triton_op(const std::string &name, const std::string &schema, OperatorFunction function) {
-  return declare(h::Operator::Form::Triton, name, schema, std::move(function));
+  return declareUserOperator(h::Operator::Form::Triton, name, schema, std::move(function));
 }
 
 Operator custom_op(const std::string &name, const std::string &schema, OperatorFunction function) {
-  return declare(h::Operator::Form::Custom, name, schema, std::move(function));
+  return declareUserOperator(h::Operator::Form::Custom, name, schema, std::move(function));
 }
 
 } // namespace pellucid

@@ -8,11 +8,6 @@ namespace pellucid::driver {
 
 namespace {
 
-bool saysSomething(std::string_view ttir) {
-  return ttir.find("tt.assert") != std::string_view::npos ||
-         ttir.find("tt.print") != std::string_view::npos;
-}
-
 bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// ` loc(#loc12)` at `at`; 0 where there is something else.
@@ -49,13 +44,18 @@ std::string withoutNames(std::string_view text, const std::string &symbol) {
   return out;
 }
 
+bool saysItsName(std::string_view ttir) {
+  return ttir.find("tt.assert") != std::string_view::npos ||
+         ttir.find("tt.print") != std::string_view::npos;
+}
+
 std::string kernelKey(const CodegenKernel &kernel, const CodegenJob &job) {
   std::string key = toString(job.target) + (job.fpContract ? " contract " : " ") +
                     (job.exactTarget ? "exact " : "") + std::to_string(kernel.numWarps) + " " +
                     std::to_string(kernel.numStages) + " " +
                     (kernel.library ? toString(*kernel.library) : std::string()) + "\n";
-  return key + (saysSomething(kernel.ttir) ? kernel.symbol + "\n" + kernel.ttir
-                                           : withoutNames(kernel.ttir, kernel.symbol));
+  return key + (saysItsName(kernel.ttir) ? kernel.symbol + "\n" + kernel.ttir
+                                         : withoutNames(kernel.ttir, kernel.symbol));
 }
 
 } // namespace pellucid::driver

@@ -12,6 +12,9 @@ namespace pellucid::driver {
 /// messages that say them.
 std::string kernelKey(const CodegenKernel &kernel, const CodegenJob &job);
 
+/// Whether the kernel has messages, which name it.
+bool saysItsName(std::string_view ttir);
+
 /// A kernel's text without definitions and uses of places, and with one name for the kernel.
 std::string withoutNames(std::string_view ttir, const std::string &symbol);
 

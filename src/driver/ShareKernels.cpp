@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/ShareKernels.h"
 
+#include "driver/KernelKey.h"
 #include "support/Diagnostics.h"
 #include "tt/Tt.h"
 #include "tt/TtOps.h"
@@ -50,12 +51,6 @@ double valueOf(mlir::arith::ConstantOp constant) {
   return mlir::cast<mlir::FloatAttr>(constant.getValue()).getValueAsDouble();
 }
 
-/// What a message of the kernel names is not shared.
-bool saysSomething(const KernelDef &kernel) {
-  return kernel.ttir.find("tt.assert") != std::string::npos ||
-         kernel.ttir.find("tt.print") != std::string::npos;
-}
-
 /// A guess that is cheap: the text without numbers, names and places. Kernels that differ in it
 /// differ in more than numbers.
 std::string outlineOf(const KernelDef &kernel) {
@@ -87,7 +82,7 @@ public:
   void run(size_t first) {
     std::map<std::string, std::vector<Candidate>> byOutline, byShape;
     for (auto &[kernel, nodes] : launchesOf(first))
-      if (nodes.size() == 1 && !saysSomething(program.kernels[kernel]))
+      if (nodes.size() == 1 && !saysItsName(program.kernels[kernel].ttir))
         byOutline[outlineOf(program.kernels[kernel])].push_back({kernel, nodes[0], {}, {}});
     for (auto &[outline, candidates] : byOutline) {
       if (candidates.size() < fewestShared)

@@ -32,7 +32,7 @@ const Form *formOf(const Node &node) {
   return form == std::end(forms) ? nullptr : form;
 }
 
-std::optional<std::vector<Value *>> tensorsOf(const Argument &argument) {
+std::optional<std::vector<Value *>> tensorsIn(const Argument &argument) {
   const Argument::List *list = argument.list();
   if (!list)
     return std::nullopt;
@@ -58,7 +58,7 @@ public:
       return "takes " + std::to_string(form.lists + first) + " arguments, got " +
              std::to_string(node.args().size());
     for (size_t i = first; i < node.args().size(); ++i)
-      if (!tensorsOf(node.arg(i)))
+      if (!tensorsIn(node.arg(i)))
         return "takes lists of tensors, got " + toString(node.arg(i));
     for (const auto &[name, value] : node.kwargs())
       if (form.kind != ControlKind::Scan || name != "reverse" || !value.as<bool>())
@@ -299,10 +299,10 @@ ControlFlow controlFlowOf(const Node &node) {
   if (form.kind == ControlKind::Cond)
     flow.predicate = node.arg(next++);
   if (form.kind == ControlKind::WhileLoop || form.kind == ControlKind::Scan)
-    flow.carried = *tensorsOf(node.arg(next++));
+    flow.carried = *tensorsIn(node.arg(next++));
   if (form.kind == ControlKind::Scan || form.kind == ControlKind::AssociativeScan)
-    flow.scanned = *tensorsOf(node.arg(next++));
-  flow.additional = *tensorsOf(node.arg(next));
+    flow.scanned = *tensorsIn(node.arg(next++));
+  flow.additional = *tensorsIn(node.arg(next));
   if (const Argument *reverse = node.kwarg("reverse"))
     flow.reverse = reverse->as<bool>().value_or(false);
   return flow;

@@ -430,8 +430,7 @@ template <typename T> static bool holds(CompareOp op, const T &a, const T &b) {
   return false;
 }
 
-static symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a,
-                                         const symbolic::Expr &b) {
+symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a, const symbolic::Expr &b) {
   switch (op) {
   case CompareOp::Eq:
     return symbolic::equal(a, b);
@@ -449,7 +448,7 @@ static symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a,
   return 0;
 }
 
-static CompareOp mirrored(CompareOp op) {
+CompareOp mirrored(CompareOp op) {
   static constexpr CompareOp table[] = {CompareOp::Eq, CompareOp::Ne, CompareOp::Gt,
                                         CompareOp::Ge, CompareOp::Lt, CompareOp::Le};
   return table[size_t(op)];

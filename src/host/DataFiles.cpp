@@ -109,7 +109,7 @@ Value openFile(Interpreter &interpreter, Bound &a) {
 // ---- scalars of both notations
 // -------------------------------------------------------------------------------------
 
-std::optional<Value> numberOf(std::string_view text) {
+std::optional<Value> numberInFile(std::string_view text) {
   if (text.empty())
     return std::nullopt;
   const char *begin = text.data() + (text[0] == '+'), *end = text.data() + text.size();
@@ -233,7 +233,7 @@ private:
       return Value(found[0] == 't' || found[0] == 'T');
     if (found == "null" || (plain && (found == "~" || found.empty())))
       return Value();
-    if (auto number = numberOf(found))
+    if (auto number = numberInFile(found))
       return *number;
     if (!plain)
       fail("a value");
@@ -380,7 +380,7 @@ private:
       return Value(yes.count(text) != 0);
     if (null.count(text))
       return Value();
-    if (auto number = numberOf(text))
+    if (auto number = numberInFile(text))
       return *number;
     return Value(text);
   }

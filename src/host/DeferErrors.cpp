@@ -12,7 +12,7 @@ static bool isMutable(const Value &value) {
 }
 
 /// The variable behind `a.b[0].c(…)`.
-static const Name *rootOf(const syntax::Expr *e) {
+static const Name *nameAtRoot(const syntax::Expr *e) {
   while (e) {
     if (auto *name = as<Name>(e))
       return name;
@@ -32,7 +32,7 @@ static const Name *rootOf(const syntax::Expr *e) {
 static std::vector<const Name *> namesChangedBy(const Stmt &stmt) {
   std::vector<const Name *> names;
   auto add = [&](const syntax::Expr *e) {
-    if (auto *name = rootOf(e))
+    if (auto *name = nameAtRoot(e))
       names.push_back(name);
   };
   if (auto *assignment = as<Assign>(&stmt)) {

@@ -39,7 +39,7 @@ template <typename Word> Word wordAt(const std::string &text, size_t at, bool li
 }
 
 template <typename Word, size_t n>
-std::string bytesOf(const std::array<Word, n> &state, bool littleEndian) {
+std::string hashedBytes(const std::array<Word, n> &state, bool littleEndian) {
   std::string out;
   for (Word word : state)
     for (size_t i = 0; i < sizeof(Word); ++i)
@@ -75,7 +75,7 @@ std::string md5(const std::string &message) {
     state[2] += c;
     state[3] += d;
   }
-  return bytesOf(state, true);
+  return hashedBytes(state, true);
 }
 
 std::string sha1(const std::string &message) {
@@ -106,7 +106,7 @@ std::string sha1(const std::string &message) {
     state[3] += d;
     state[4] += e;
   }
-  return bytesOf(state, false);
+  return hashedBytes(state, false);
 }
 
 /// The first 64 (32) bits behind the point of the roots of the first primes.
@@ -199,7 +199,7 @@ template <typename Word> std::string sha2(const std::string &message) {
     for (size_t j = 0; j < 8; ++j)
       state[j] += s[j];
   }
-  return bytesOf(state, false);
+  return hashedBytes(state, false);
 }
 
 Value digestOf(Interpreter &interpreter, Bound &a) {

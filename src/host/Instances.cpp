@@ -425,7 +425,7 @@ static KeyMethods keyMethods(const Class &cls) {
   return out;
 }
 
-static Value selfOf(const Instance &instance) {
+static Value boundSelf(const Instance &instance) {
   return Value(std::const_pointer_cast<Object>(instance.shared_from_this()));
 }
 
@@ -436,7 +436,7 @@ bool Instance::equals(const Object &other) const {
   if (auto written = interpreter ? keyMethods(*cls).equals : nullptr) {
     Value said = interpreter->call(
         Value(std::static_pointer_cast<Object>(written)),
-        {selfOf(*this), Value(std::const_pointer_cast<Object>(other.shared_from_this()))});
+        {boundSelf(*this), Value(std::const_pointer_cast<Object>(other.shared_from_this()))});
     return !said.isSame(*interpreter->builtin("NotImplemented")) && interpreter->truth(said);
   }
   auto *instance = dynamic_cast<const Instance *>(&other);
@@ -457,8 +457,8 @@ std::optional<size_t> Instance::hash() const {
     if (!methods.isKey)
       return std::nullopt;
     if (methods.hash) {
-      Value said =
-          interpreter->call(Value(std::static_pointer_cast<Object>(methods.hash)), {selfOf(*this)});
+      Value said = interpreter->call(Value(std::static_pointer_cast<Object>(methods.hash)),
+                                     {boundSelf(*this)});
       if (!said.isInt() && !said.isBool())
         interpreter->raise("TypeError", "__hash__ method should return an integer");
       return hashOf(said);

@@ -293,6 +293,12 @@ public:
   bool setAttr(Interpreter &, std::string_view name, const Value &value) override;
 };
 
+/// `a op b` of symbolic integers.
+symbolic::Expr symbolicComparison(CompareOp op, const symbolic::Expr &a, const symbolic::Expr &b);
+
+/// The comparison that holds of (b, a) where `op` holds of (a, b).
+CompareOp mirrored(CompareOp op);
+
 /// A float that depends on a dynamic dimension, or on what a tensor holds: arithmetic that whoever
 /// traces computes when the program runs.
 class SymFloat : public Object {

@@ -22,7 +22,7 @@ using Bound = std::vector<Value>;
 namespace {
 
 /// The exception class that Python has for an error number.
-const char *classOf(int error) {
+const char *errorClassName(int error) {
   switch (error) {
   case ENOENT:
     return "FileNotFoundError";
@@ -44,12 +44,13 @@ const char *classOf(int error) {
 
 [[noreturn]] void raiseError(Interpreter &interpreter, int error, const std::string &path) {
   Value exception =
-      makeException(interpreter, interpreter.builtinClass(classOf(error)),
+      makeException(interpreter, interpreter.builtinClass(errorClassName(error)),
                     {Value(int64_t(error)), Value(std::strerror(error)), Value(path)});
   noteRaised(interpreter, exception);
-  throw RaisedError(Diagnostic(Severity::Error, interpreter.location(),
-                               std::string(classOf(error)) + ": " + interpreter.str(exception)),
-                    exception);
+  throw RaisedError(
+      Diagnostic(Severity::Error, interpreter.location(),
+                 std::string(errorClassName(error)) + ": " + interpreter.str(exception)),
+      exception);
 }
 
 [[noreturn]] void raiseError(Interpreter &interpreter, const std::error_code &error,
@@ -70,7 +71,7 @@ std::string pathOf(Interpreter &interpreter, const Value &value) {
   return value.str();
 }
 
-void add(Module &m, const char *name, const char *signature, NativeFunction::Body body) {
+void addFunction(Module &m, const char *name, const char *signature, NativeFunction::Body body) {
   m.globals->set(name, native(name, signature, std::move(body)));
 }
 
@@ -132,16 +133,16 @@ const std::string &bytesGiven(Interpreter &interpreter, const Value &value) {
   return *bytes->bytes;
 }
 
-void addBytes(Module &m) {
-  add(m, "read_bytes", "path", [](Interpreter &i, Bound &a) {
+void addFileBytes(Module &m) {
+  addFunction(m, "read_bytes", "path", [](Interpreter &i, Bound &a) {
     return Value(std::make_shared<ByteString>(readWhole(i, a).str()));
   });
-  add(m, "no_bytes", "",
-      [](Interpreter &, Bound &) { return Value(std::make_shared<ByteString>("")); });
-  add(m, "is_bytes", "value",
-      [](Interpreter &, Bound &a) { return Value(a[0].as<ByteString>() != nullptr); });
+  addFunction(m, "no_bytes", "",
+              [](Interpreter &, Bound &) { return Value(std::make_shared<ByteString>("")); });
+  addFunction(m, "is_bytes", "value",
+              [](Interpreter &, Bound &a) { return Value(a[0].as<ByteString>() != nullptr); });
   // `size` bytes of `held` from `begin`; -1: all.
-  add(m, "bytes_from", "held, begin, size", [](Interpreter &i, Bound &a) {
+  addFunction(m, "bytes_from", "held, begin, size", [](Interpreter &i, Bound &a) {
     const std::string &held = bytesGiven(i, a[0]);
     auto begin = static_cast<size_t>(i.toInt64(a[1], "a place"));
     int64_t size = i.toInt64(a[2], "a size");
@@ -151,7 +152,7 @@ void addBytes(Module &m) {
         held.substr(begin, size < 0 ? held.npos : static_cast<size_t>(size))));
   });
   // `held` with `more` written over it from `at` on; zeros where it did not reach so far.
-  add(m, "bytes_with", "held, at, more", [](Interpreter &i, Bound &a) {
+  addFunction(m, "bytes_with", "held, at, more", [](Interpreter &i, Bound &a) {
     std::string held = bytesGiven(i, a[0]);
     const std::string &more = bytesGiven(i, a[2]);
     auto at = static_cast<size_t>(i.toInt64(a[1], "a place"));
@@ -160,7 +161,7 @@ void addBytes(Module &m) {
     held.replace(at, more.size(), more);
     return Value(std::make_shared<ByteString>(std::move(held)));
   });
-  add(m, "write_bytes", "file, bytes", [](Interpreter &i, Bound &a) {
+  addFunction(m, "write_bytes", "file, bytes", [](Interpreter &i, Bound &a) {
     WrittenFile &file = openFileOf(i, a[0]);
     const std::string &bytes = bytesGiven(i, a[1]);
     if (std::fwrite(bytes.data(), 1, bytes.size(), file.file) != bytes.size())
@@ -170,47 +171,47 @@ void addBytes(Module &m) {
 }
 
 void addFiles(Module &m) {
-  addBytes(m);
-  add(m, "read_file", "path", readWhole);
-  add(m, "open_to_write", "path, mode", openToWrite);
-  add(m, "write", "file, text", [](Interpreter &i, Bound &a) {
+  addFileBytes(m);
+  addFunction(m, "read_file", "path", readWhole);
+  addFunction(m, "open_to_write", "path, mode", openToWrite);
+  addFunction(m, "write", "file, text", [](Interpreter &i, Bound &a) {
     WrittenFile &file = openFileOf(i, a[0]);
     const std::string &text = i.toStr(a[1], "write() argument");
     if (std::fwrite(text.data(), 1, text.size(), file.file) != text.size())
       raiseError(i, errno, file.path);
     return i.length(a[1]);
   });
-  add(m, "flush", "file", [](Interpreter &i, Bound &a) {
+  addFunction(m, "flush", "file", [](Interpreter &i, Bound &a) {
     WrittenFile &file = openFileOf(i, a[0]);
     if (std::fflush(file.file) != 0)
       raiseError(i, errno, file.path);
     return Value();
   });
-  add(m, "position", "file", [](Interpreter &i, Bound &a) {
+  addFunction(m, "position", "file", [](Interpreter &i, Bound &a) {
     return Value(static_cast<int64_t>(std::ftell(openFileOf(i, a[0]).file)));
   });
-  add(m, "close", "file", [](Interpreter &i, Bound &a) {
+  addFunction(m, "close", "file", [](Interpreter &i, Bound &a) {
     auto &file = a[0].expect<WrittenFile>("a file");
     if (file.file && std::fclose(std::exchange(file.file, nullptr)) != 0)
       raiseError(i, errno, file.path);
     return Value();
   });
-  add(m, "stdout_write", "text", [](Interpreter &i, Bound &a) {
+  addFunction(m, "stdout_write", "text", [](Interpreter &i, Bound &a) {
     i.hooks().output(i.toStr(a[0], "write() argument"));
     return i.length(a[0]);
   });
-  add(m, "stderr_write", "text", [](Interpreter &i, Bound &a) {
+  addFunction(m, "stderr_write", "text", [](Interpreter &i, Bound &a) {
     i.hooks().errorOutput(i.toStr(a[0], "write() argument"));
     return i.length(a[0]);
   });
-  add(m, "flush_output", "", [](Interpreter &i, Bound &) {
+  addFunction(m, "flush_output", "", [](Interpreter &i, Bound &) {
     i.hooks().flushOutput();
     return Value();
   });
-  add(m, "isatty", "fd", [](Interpreter &i, Bound &a) {
+  addFunction(m, "isatty", "fd", [](Interpreter &i, Bound &a) {
     return Value(::isatty(static_cast<int>(i.toInt64(a[0], "fd"))) != 0);
   });
-  add(m, "stdin_line", "", [](Interpreter &i, Bound &) {
+  addFunction(m, "stdin_line", "", [](Interpreter &i, Bound &) {
     i.hooks().flushOutput();
     std::string line;
     for (int c = 0; c != '\n' && (c = std::getchar()) != EOF;)
@@ -221,7 +222,7 @@ void addFiles(Module &m) {
 
 /// One call of the system that takes a path and gives nothing.
 void addCall(Module &m, const char *name, int (*call)(const char *)) {
-  add(m, name, "path", [call](Interpreter &i, Bound &a) {
+  addFunction(m, name, "path", [call](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
     if (call(path.c_str()) != 0)
       raiseError(i, errno, path);
@@ -230,7 +231,7 @@ void addCall(Module &m, const char *name, int (*call)(const char *)) {
 }
 
 void addQuestion(Module &m, const char *name, bool (*test)(const fs::path &, std::error_code &)) {
-  add(m, name, "path", [test](Interpreter &i, Bound &a) {
+  addFunction(m, name, "path", [test](Interpreter &i, Bound &a) {
     std::error_code error;
     return Value(test(pathOf(i, a[0]), error));
   });
@@ -240,19 +241,19 @@ void addFolders(Module &m) {
   addCall(m, "remove", ::unlink);
   addCall(m, "rmdir", ::rmdir);
   addCall(m, "chdir", ::chdir);
-  add(m, "mkdir", "path, mode=511", [](Interpreter &i, Bound &a) {
+  addFunction(m, "mkdir", "path, mode=511", [](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
     if (::mkdir(path.c_str(), static_cast<mode_t>(i.toInt64(a[1], "mode"))) != 0)
       raiseError(i, errno, path);
     return Value();
   });
-  add(m, "rename", "src, dst", [](Interpreter &i, Bound &a) {
+  addFunction(m, "rename", "src, dst", [](Interpreter &i, Bound &a) {
     std::string from = pathOf(i, a[0]), to = pathOf(i, a[1]);
     if (std::rename(from.c_str(), to.c_str()) != 0)
       raiseError(i, errno, from);
     return Value();
   });
-  add(m, "listdir", "path='.'", [](Interpreter &i, Bound &a) {
+  addFunction(m, "listdir", "path='.'", [](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
     std::error_code error;
     List names;
@@ -270,7 +271,7 @@ void addFolders(Module &m) {
               [](const fs::path &p, std::error_code &e) { return fs::is_directory(p, e); });
   addQuestion(m, "islink",
               [](const fs::path &p, std::error_code &e) { return fs::is_symlink(p, e); });
-  add(m, "stat", "path", [](Interpreter &i, Bound &a) {
+  addFunction(m, "stat", "path", [](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0)
@@ -282,20 +283,20 @@ void addFolders(Module &m) {
                          Value(static_cast<int64_t>(info.st_size)), time(info.st_mtim),
                          time(info.st_atim), time(info.st_ctim)});
   });
-  add(m, "getcwd", "", [](Interpreter &i, Bound &) {
+  addFunction(m, "getcwd", "", [](Interpreter &i, Bound &) {
     std::error_code error;
     fs::path folder = fs::current_path(error);
     if (error)
       raiseError(i, error, ".");
     return Value(folder.string());
   });
-  add(m, "realpath", "path", [](Interpreter &i, Bound &a) {
+  addFunction(m, "realpath", "path", [](Interpreter &i, Bound &a) {
     std::error_code error;
     std::string path = pathOf(i, a[0]);
     fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
     return Value(error ? path : real.string());
   });
-  add(m, "copyfile", "src, dst", [](Interpreter &i, Bound &a) {
+  addFunction(m, "copyfile", "src, dst", [](Interpreter &i, Bound &a) {
     std::string from = pathOf(i, a[0]), to = pathOf(i, a[1]);
     std::error_code error;
     fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
@@ -303,7 +304,7 @@ void addFolders(Module &m) {
       raiseError(i, error, from);
     return Value();
   });
-  add(m, "make_temporary", "pattern, is_folder", [](Interpreter &i, Bound &a) {
+  addFunction(m, "make_temporary", "pattern, is_folder", [](Interpreter &i, Bound &a) {
     std::string path = pathOf(i, a[0]);
     bool isFolder = i.truth(a[1]);
     int fd = isFolder ? -1 : ::mkstemp(path.data());
@@ -318,26 +319,27 @@ void addFolders(Module &m) {
 }
 
 void addEnvironment(Module &m) {
-  add(m, "environment", "", [](Interpreter &, Bound &) {
+  addFunction(m, "environment", "", [](Interpreter &, Bound &) {
     Dict out;
     for (char **entry = environ; entry && *entry; ++entry)
       if (const char *equals = std::strchr(*entry, '='))
         out.set(Value(std::string(static_cast<const char *>(*entry), equals)), Value(equals + 1));
     return Value::dict(std::move(out));
   });
-  add(m, "setenv", "name, value", [](Interpreter &i, Bound &a) {
+  addFunction(m, "setenv", "name, value", [](Interpreter &i, Bound &a) {
     const std::string &name = i.toStr(a[0], "str expected"), &value = i.toStr(a[1], "str expected");
     if (::setenv(name.c_str(), value.c_str(), 1) != 0)
       raiseError(i, errno, name);
     return Value();
   });
-  add(m, "unsetenv", "name", [](Interpreter &i, Bound &a) {
+  addFunction(m, "unsetenv", "name", [](Interpreter &i, Bound &a) {
     ::unsetenv(i.toStr(a[0], "str expected").c_str());
     return Value();
   });
-  add(m, "getpid", "", [](Interpreter &, Bound &) { return Value(int64_t(::getpid())); });
-  add(m, "cpu_count", "",
-      [](Interpreter &, Bound &) { return Value(int64_t(::sysconf(_SC_NPROCESSORS_ONLN))); });
+  addFunction(m, "getpid", "", [](Interpreter &, Bound &) { return Value(int64_t(::getpid())); });
+  addFunction(m, "cpu_count", "", [](Interpreter &, Bound &) {
+    return Value(int64_t(::sysconf(_SC_NPROCESSORS_ONLN)));
+  });
 }
 
 } // namespace

@@ -234,7 +234,7 @@ int64_t clockNow(clockid_t clock) {
   return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-Value fieldsOf(const std::tm &t) {
+Value calendarFields(const std::tm &t) {
   return Value::tuple({Value(t.tm_year + 1900), Value(t.tm_mon + 1), Value(t.tm_mday),
                        Value(t.tm_hour), Value(t.tm_min), Value(t.tm_sec),
                        Value((t.tm_wday + 6) % 7), Value(t.tm_yday + 1), Value(t.tm_isdst)});
@@ -247,7 +247,7 @@ Value timeFields(Interpreter &interpreter, Bound &a, bool isLocal) {
   std::tm fields{};
   if (isLocal ? !::localtime_r(&seconds, &fields) : !::gmtime_r(&seconds, &fields))
     interpreter.raise("OverflowError", "timestamp out of range for platform time_t");
-  return fieldsOf(fields);
+  return calendarFields(fields);
 }
 
 Value formatTime(Interpreter &interpreter, Bound &a) {

@@ -68,7 +68,7 @@ Int greatestDivisor(Int a, Int b) {
 }
 
 /// The largest r with r * r <= n, for 0 <= n < 2**63: r has 32 bits.
-int64_t rootOf(int64_t n) {
+int64_t integerRoot(int64_t n) {
   int64_t root = 0;
   for (int64_t bit = int64_t(1) << 31; bit; bit >>= 1)
     if ((root | bit) <= n / (root | bit))
@@ -230,7 +230,7 @@ void fillMath(Interpreter &, Module &m) {
     int64_t n = i.toInt64(a[0], "isqrt()'s argument");
     if (n < 0)
       i.raise("ValueError", "isqrt() argument must be nonnegative");
-    return Value(rootOf(n));
+    return Value(integerRoot(n));
   });
   set(m, "factorial", "n", [](Interpreter &i, Bound &a) {
     Value out(1);

@@ -187,24 +187,6 @@ static const Value *rootOf(const Value &number) {
   return isRoot ? &inner->operands[0] : nullptr;
 }
 
-static symbolic::Expr compared(CompareOp op, const symbolic::Expr &a, const symbolic::Expr &b) {
-  switch (op) {
-  case CompareOp::Eq:
-    return symbolic::equal(a, b);
-  case CompareOp::Ne:
-    return symbolic::notEqual(a, b);
-  case CompareOp::Lt:
-    return symbolic::less(a, b);
-  case CompareOp::Le:
-    return symbolic::lessEqual(a, b);
-  case CompareOp::Gt:
-    return symbolic::less(b, a);
-  case CompareOp::Ge:
-    break;
-  }
-  return symbolic::lessEqual(b, a);
-}
-
 /// What is put together of sizes and numbers without a minus is never negative.
 static bool isNeverNegative(const symbolic::Expr &expr) {
   using symbolic::ExprOp;
@@ -234,25 +216,10 @@ static std::optional<symbolic::Expr> comparison(CompareOp op, const Value &a, co
   symbolic::Expr over = left->numerator * right->denominator,
                  other = right->numerator * left->denominator;
   using symbolic::less, symbolic::logicalAnd, symbolic::logicalOr;
-  symbolic::Expr holds = logicalAnd(less(0, under), compared(op, over, other));
+  symbolic::Expr holds = logicalAnd(less(0, under), symbolicComparison(op, over, other));
   return isNeverNegative(under)
              ? holds
-             : logicalOr(holds, logicalAnd(less(under, 0), compared(op, other, over)));
-}
-
-static CompareOp mirroredComparison(CompareOp op) {
-  switch (op) {
-  case CompareOp::Lt:
-    return CompareOp::Gt;
-  case CompareOp::Le:
-    return CompareOp::Ge;
-  case CompareOp::Gt:
-    return CompareOp::Lt;
-  case CompareOp::Ge:
-    return CompareOp::Le;
-  default:
-    return op;
-  }
+             : logicalOr(holds, logicalAnd(less(under, 0), symbolicComparison(op, other, over)));
 }
 
 void SymFloat::refuse(Interpreter &interpreter, std::string_view action) const {
@@ -313,7 +280,7 @@ std::optional<Value> SymFloat::compare(Interpreter &interpreter, CompareOp op, c
     Value self(shared_from_this());
     std::optional<symbolic::Expr> holds = comparison(op, self, other);
     if (!holds && rootOf(other))
-      holds = comparison(mirroredComparison(op), other, self);
+      holds = comparison(mirrored(op), other, self);
     if (holds)
       return Value::condition(*holds);
     refuse(interpreter, "compared");

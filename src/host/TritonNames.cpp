@@ -526,22 +526,22 @@ std::optional<Value> Opaque::getAttr(Interpreter &, std::string_view name) {
 }
 
 /// While a file is read, its setup may compute with such values; what comes of it stays unusable.
-static Value derived(Interpreter &interpreter, std::string path, const Opaque &from) {
+static Value derivedTritonName(Interpreter &interpreter, std::string path, const Opaque &from) {
   return Value(std::make_shared<Opaque>(std::move(path), interpreter.location(), from.reason));
 }
 
 Value Opaque::call(Interpreter &interpreter, CallArgs) {
   if (!interpreter.atModuleLevel() || interpreter.options().script)
     refuse(interpreter, "called");
-  return derived(interpreter, path + "(...)", *this);
+  return derivedTritonName(interpreter, path + "(...)", *this);
 }
 std::optional<Value> Opaque::getItem(Interpreter &interpreter, const Value &) {
-  return derived(interpreter, path + "[...]", *this);
+  return derivedTritonName(interpreter, path + "[...]", *this);
 }
 std::optional<Value> Opaque::binaryOp(Interpreter &interpreter, BinaryOp op, const Value &, bool) {
   if ((!interpreter.atModuleLevel() || interpreter.options().script) && op != BinaryOp::BitOr)
     refuse(interpreter, "computed with");
-  return derived(interpreter, path, *this);
+  return derivedTritonName(interpreter, path, *this);
 }
 std::optional<Value> Opaque::compare(Interpreter &interpreter, CompareOp op, const Value &other,
                                      bool) {

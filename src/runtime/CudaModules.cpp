@@ -57,7 +57,7 @@ std::string keyOf(cuda::Context context, const WantedModule &wanted) {
          std::to_string(wanted.sharedBytes) + "\n" + std::string(wanted.text);
 }
 
-Result load(const cuda::Driver &driver, cuda::Context context, WantedModule &wanted) {
+Result loadRecord(const cuda::Driver &driver, cuda::Context context, WantedModule &wanted) {
   cuda::CurrentContext current(driver, context);
   // PTX is text that must end in a NUL.
   std::string image(wanted.text);
@@ -90,8 +90,9 @@ Result loadModules(const cuda::Driver &driver, cuda::Context context,
   }
   std::vector<Result> results(missing.size());
   constexpr size_t mostThreads = 8;
-  sideBySide(missing.size(), threadsHere(mostThreads),
-             [&](size_t i, size_t) { results[i] = load(driver, context, wanted[missing[i]]); });
+  sideBySide(missing.size(), threadsHere(mostThreads), [&](size_t i, size_t) {
+    results[i] = loadRecord(driver, context, wanted[missing[i]]);
+  });
   for (Result &result : results)
     if (!result.ok())
       return std::move(result);

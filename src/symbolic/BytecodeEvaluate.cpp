@@ -80,7 +80,7 @@ Slot binary(Opcode op, int64_t a, int64_t b) {
   }
 }
 
-Slot nextPowerOf2(Slot a) {
+Slot nextPowerOf2Value(Slot a) {
   if (a.status == EvalStatus::Ok && a.value > int64_t(1) << 62)
     return {0, EvalStatus::Overflow};
   a.value = a.value <= 0 ? 0 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(a.value)));
@@ -129,7 +129,7 @@ EvalStatus evaluateBytecode(std::span<const uint8_t> code, std::span<const int64
     } else if (op == Opcode::NextPowerOf2) {
       if (depth < 1)
         return EvalStatus::Malformed;
-      stack[depth - 1] = nextPowerOf2(stack[depth - 1]);
+      stack[depth - 1] = nextPowerOf2Value(stack[depth - 1]);
     } else if (op == Opcode::Select) {
       if (depth < 3)
         return EvalStatus::Malformed;

@@ -172,7 +172,7 @@ private:
   bool summarizes;
 };
 
-std::string sizeText(const std::vector<int64_t> &shape) {
+std::string sizeSuffix(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t size : shape)
     text += (text.empty() ? "" : ", ") + std::to_string(size);
@@ -191,7 +191,7 @@ std::string tensorText(const ConcreteTensor &tensor, const PrintOptions &options
   bool hasDefault = tensor.dtype == options.floats ||
                     (!empty && (tensor.dtype == DataType::Int64 || tensor.dtype == DataType::Bool));
   if (empty ? tensor.shape.size() != 1 : options.edgeItems == 0)
-    suffixes.push_back(sizeText(tensor.shape));
+    suffixes.push_back(sizeSuffix(tensor.shape));
   if (!hasDefault)
     suffixes.push_back("dtype=torch." + std::string(info(tensor.dtype).torch));
   suffixes.insert(suffixes.end(), after.begin(), after.end());

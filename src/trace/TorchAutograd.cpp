@@ -114,7 +114,7 @@ private:
   std::weak_ptr<autograd::Node> node;
 };
 
-TensorObject &tensorOf(h::Interpreter &interpreter, const h::Value &value, const char *what) {
+TensorObject &tensorNamed(h::Interpreter &interpreter, const h::Value &value, const char *what) {
   auto *tensor = value.as<TensorObject>();
   if (!tensor)
     interpreter.raise("TypeError",
@@ -133,14 +133,14 @@ h::Value runEngine(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   autograd::Request request;
   std::vector<h::Value> gradients = listOf(a[1]);
   for (const h::Value &root : listOf(a[0]))
-    request.roots.push_back(gradientEdge(tensorOf(interpreter, root, "a root of backward")));
+    request.roots.push_back(gradientEdge(tensorNamed(interpreter, root, "a root of backward")));
   for (size_t i = 0; i < request.roots.size(); ++i)
     if (const Edge &edge = request.roots[i])
       gradients[i] = edge.node->conform(interpreter, edge.output, gradients[i], *edge.node);
   request.gradients = std::move(gradients);
   request.keepsGraph = interpreter.truth(a[2]);
   for (const h::Value &one : listOf(a[4]))
-    request.wanted.push_back(gradientEdge(tensorOf(interpreter, one, "an input")));
+    request.wanted.push_back(gradientEdge(tensorNamed(interpreter, one, "an input")));
   if (h::Value check = a[5]; !check.isNone())
     request.afterEach = [&interpreter, check](const autograd::Node &node,
                                               const std::vector<h::Value> &results) {
@@ -179,7 +179,7 @@ h::Value makeNode(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
 
 /// An output that a Function wrote in place is rebased like any tensor that is written to.
 h::Value rebase(h::Interpreter &interpreter, Bound &a) {
-  TensorObject &tensor = tensorOf(interpreter, a[0], "a dirty tensor");
+  TensorObject &tensor = tensorNamed(interpreter, a[0], "a dirty tensor");
   checkInPlace(interpreter, tensor);
   return h::Value();
 }
@@ -323,7 +323,7 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
               }));
     names.set("check_in_place", h::native("check_in_place", "tensor", rebase));
     names.set("written", h::native("written", "tensor", [](h::Interpreter &i, Bound &a) {
-                TensorObject &tensor = tensorOf(i, a[0], "a dirty tensor");
+                TensorObject &tensor = tensorNamed(i, a[0], "a dirty tensor");
                 ++tensor.tensor.storage->counted;
                 tensor.seen = tensor.tensor.storage->counted;
                 return h::Value();

@@ -10,7 +10,7 @@ namespace h = pellucid::host;
 namespace {
 
 const char *const helperSource =
-#include "trace/torch/inductor_helpers.py.inc"
+#include "trace/torch/triton_helpers.py.inc"
     ;
 const char *const heuristicSource =
 #include "trace/torch/inductor_heuristics.py.inc"

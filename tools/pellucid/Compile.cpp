@@ -20,7 +20,7 @@ namespace pellucid::cli {
 
 namespace {
 
-nlohmann::json toJson(const std::vector<VerifiedKernel> &kernels) {
+nlohmann::json compiledJson(const std::vector<VerifiedKernel> &kernels) {
   nlohmann::json list = nlohmann::json::array();
   for (const VerifiedKernel &kernel : kernels)
     list.push_back({{"kernel", kernel.kernel},
@@ -31,7 +31,7 @@ nlohmann::json toJson(const std::vector<VerifiedKernel> &kernels) {
   return list;
 }
 
-void print(const std::vector<VerifiedKernel> &kernels) {
+void printCompiled(const std::vector<VerifiedKernel> &kernels) {
   for (const VerifiedKernel &kernel : kernels)
     std::printf("verified  %-28s as %-20s max error %.3g (allowed %.3g)\n", kernel.kernel.c_str(),
                 kernel.value.c_str(), kernel.error, kernel.allowed);
@@ -183,10 +183,10 @@ int runCompile(Words words) {
                            {"kernels", contents.manifest.kernels.size()},
                            {"fused_edges", fused}};
     if (verify)
-      summary["verified"] = toJson(verified);
+      summary["verified"] = compiledJson(verified);
     printJson(summary);
   } else {
-    print(verified);
+    printCompiled(verified);
     std::printf("%s: %zu kernel(s), %zu edge(s) fused, %.3f s\n", out.c_str(),
                 contents.manifest.kernels.size(), fused, seconds);
   }

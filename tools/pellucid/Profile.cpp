@@ -51,7 +51,7 @@ std::vector<Total> totalsOf(const json &trace) {
   return totals;
 }
 
-json toJson(const std::vector<Total> &totals) {
+json profileJson(const std::vector<Total> &totals) {
   json list = json::array();
   for (const Total &total : totals) {
     json entry{{"name", total.name},
@@ -125,7 +125,7 @@ int runProfile(Words words) {
     return refuse(out, "cannot be written: " + file.error());
   std::vector<Total> totals = totalsOf(json::parse(trace));
   if (line.json()) {
-    printJson({{"trace", out}, {"runs", runs}, {"steps", toJson(totals)}});
+    printJson({{"trace", out}, {"runs", runs}, {"steps", profileJson(totals)}});
     return Ok;
   }
   std::printf("%s: %d call(s); open it in chrome://tracing or https://ui.perfetto.dev\n%s",

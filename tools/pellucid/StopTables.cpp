@@ -22,7 +22,7 @@ std::optional<uint32_t> wholePlace(std::string_view text) {
              : std::nullopt;
 }
 
-std::string shapeText(const StoppedVariable &variable) {
+std::string tileShape(const StoppedVariable &variable) {
   std::string dims;
   for (int64_t size : variable.shape)
     dims += (dims.empty() ? "" : ", ") + std::to_string(size);
@@ -60,11 +60,11 @@ std::string sheet(const StoppedVariable &variable, int64_t begin, int64_t rows, 
   return table.text(2);
 }
 
-std::string tableOf(const StoppedVariable &variable) {
+std::string tileTable(const StoppedVariable &variable) {
   size_t rank = variable.shape.size();
   int64_t columns = variable.shape.back(), rows = rank > 1 ? variable.shape[rank - 2] : 1;
   int64_t sheets = static_cast<int64_t>(variable.texts.size()) / (rows * columns);
-  std::string text = variable.name + ": " + shapeText(variable) + "\n";
+  std::string text = variable.name + ": " + tileShape(variable) + "\n";
   for (int64_t number : shownIndices(sheets)) {
     if (sheets > 1)
       text += "  sheet " + (number < 0 ? "..." : std::to_string(number)) + " of " +
@@ -108,7 +108,7 @@ std::string stopTables(const std::vector<StoppedVariable> &variables) {
       scalars.add({variable.name, variable.type.empty() ? "constexpr" : variable.type,
                    variable.texts.front()});
     else
-      tiles += tableOf(variable);
+      tiles += tileTable(variable);
   return scalars.text() + tiles;
 }
 

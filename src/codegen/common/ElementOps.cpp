@@ -67,7 +67,7 @@ Value *integerIntrinsic2(CodeBuilder &b, mlir::Operation *, Values in) {
   return b.CreateBinaryIntrinsic(id, in[0], in[1]);
 }
 template <bool isSigned, bool remainder>
-Value *divide(CodeBuilder &b, mlir::Operation *, Values in) {
+Value *divideOrRemainder(CodeBuilder &b, mlir::Operation *, Values in) {
   QuotientRemainder parts = emitDivision(b, in[0], in[1], isSigned);
   return remainder ? parts.remainder : parts.quotient;
 }
@@ -235,10 +235,10 @@ const llvm::StringMap<Emitter> &emitters() {
       {"arith.shli", shift<B::Shl>},
       {"arith.shrsi", shift<B::AShr>},
       {"arith.shrui", shift<B::LShr>},
-      {"arith.divsi", divide<true, false>},
-      {"arith.divui", divide<false, false>},
-      {"arith.remsi", divide<true, true>},
-      {"arith.remui", divide<false, true>},
+      {"arith.divsi", divideOrRemainder<true, false>},
+      {"arith.divui", divideOrRemainder<false, false>},
+      {"arith.remsi", divideOrRemainder<true, true>},
+      {"arith.remui", divideOrRemainder<false, true>},
       {"arith.floordivsi", floorDivide},
       {"arith.ceildivsi", ceilDivide<true>},
       {"arith.ceildivui", ceilDivide<false>},

@@ -27,7 +27,7 @@ Folded subtract(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
   return LaneValue::ramp(b.CreateSub(x.value, y.value), b.CreateSub(strideOr0(x), strideOr0(y)));
 }
 
-Folded multiply(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
+Folded multiplyLanes(CodeBuilder &b, const LaneValue &x, const LaneValue &y) {
   if (x.isRamp() && y.isUniform())
     return scaleLanes(b, x, y.value);
   if (x.isUniform() && y.isRamp())
@@ -216,7 +216,7 @@ static Folded foldOne(CodeBuilder &b, mlir::Operation *op, Lanes in, LaneUse use
         return isLinear(in[0]) && isLinear(in[1]) ? Folded(addLanes(b, in[0], in[1])) : Folded();
       })
       .Case<arith::SubIOp>([&](auto) { return subtract(b, in[0], in[1]); })
-      .Case<arith::MulIOp>([&](auto) { return multiply(b, in[0], in[1]); })
+      .Case<arith::MulIOp>([&](auto) { return multiplyLanes(b, in[0], in[1]); })
       .Case<arith::ShLIOp>([&](auto) { return shiftLeft(b, in[0], in[1]); })
       .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp, arith::TruncIOp>(
           [&](auto) { return extend(b, op, in[0], use); })

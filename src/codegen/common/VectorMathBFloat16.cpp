@@ -26,7 +26,7 @@ Value *exp2OfFraction(CodeBuilder &b, Value *f) {
 bool hasAvx512(CodeBuilder &b, Value *x) { return b.hasScale16 && laneCount(x) % 16 == 0; }
 
 /// `steps` on 16 lanes at a time.
-Value *bySixteens(CodeBuilder &b, Value *x, Steps steps) {
+Value *halvesBySixteens(CodeBuilder &b, Value *x, Steps steps) {
   unsigned lanes = laneCount(x);
   if (lanes == 16)
     return steps(x);
@@ -35,8 +35,9 @@ Value *bySixteens(CodeBuilder &b, Value *x, Steps steps) {
     (lane < lanes / 2 ? low : high).push_back(lane);
     both.push_back(lane);
   }
-  Value *first = bySixteens(b, b.CreateShuffleVector(x, low), steps);
-  return b.CreateShuffleVector(first, bySixteens(b, b.CreateShuffleVector(x, high), steps), both);
+  Value *first = halvesBySixteens(b, b.CreateShuffleVector(x, low), steps);
+  return b.CreateShuffleVector(first, halvesBySixteens(b, b.CreateShuffleVector(x, high), steps),
+                               both);
 }
 
 /// Where 2^x rounds to zero it is zero times that: a result that underflows takes an Intel
@@ -49,7 +50,7 @@ Value *unlessVanishing(CodeBuilder &b, Value *x, Value *value) {
 /// vreduceps and vscalefps are right at infinities, NaN and subnormal results on their own.
 Value *exp2Avx512(CodeBuilder &b, Value *x) {
   constexpr int currentRounding = 4, towardsMinusInfinity = 9;
-  return bySixteens(b, x, [&](Value *y) {
+  return halvesBySixteens(b, x, [&](Value *y) {
     Value *none = llvm::Constant::getNullValue(y->getType());
     Value *f = b.CreateIntrinsic(
         I::x86_avx512_mask_reduce_ps_512, {},

@@ -76,7 +76,7 @@ const Value *viewRoot(const Value *value, const OperatorRegistry &registry) {
 }
 
 /// False where one of them is not constant.
-bool add(Numbers &numbers, const std::vector<Expr> &exprs) {
+bool addArranged(Numbers &numbers, const std::vector<Expr> &exprs) {
   for (const Expr &expr : exprs) {
     if (!expr.constant())
       return false;
@@ -111,8 +111,8 @@ Value *ArrangedWeights::arrange(const Value *value, const TextOperand &from,
     return nullptr;
   Arrangement made;
   Numbers first, all;
-  if (!add(first, {value->type().offset + from.offset}) || !add(made.own, own) ||
-      !add(made.shape, shape) || !add(made.strides, from.strides) ||
+  if (!addArranged(first, {value->type().offset + from.offset}) || !addArranged(made.own, own) ||
+      !addArranged(made.shape, shape) || !addArranged(made.strides, from.strides) ||
       std::find(made.shape.begin(), made.shape.end(), 0) != made.shape.end())
     return nullptr;
   for (const Numbers *numbers : {&first, &made.own, &made.shape, &made.strides})

@@ -62,7 +62,7 @@ bool hasShortRows(const GatherSpec &spec, const SymbolTable &symbols) {
 }
 
 /// Rows of a program: fewer where a device would have too few programs of them.
-int64_t rowsOfProgram(const GatherSpec &spec, int64_t columns) {
+int64_t rowsOfGather(const GatherSpec &spec, int64_t columns) {
   if (spec.forCpu)
     return 1024 / columns;
   constexpr int64_t enough = 512;
@@ -80,7 +80,7 @@ KernelText writeShortRows(GatherSpec spec, int64_t longest) {
   int64_t columns = 1;
   while (columns < longest)
     columns *= 2;
-  int64_t lines = rowsOfProgram(spec, columns);
+  int64_t lines = rowsOfGather(spec, columns);
   KernelWriter writer(spec.name);
   for (size_t i = 0; i <= spec.places.size(); ++i)
     writer.pointer("p" + std::to_string(i));

@@ -124,7 +124,7 @@ bool mentions(const std::string &expression, const std::string &name) {
 }
 
 /// Integers beside doubles are doubles: a formula may make a float of them, which would be single.
-Argument operandOf(const Argument &argument, DataType compute) {
+Argument groupOperand(const Argument &argument, DataType compute) {
   auto integer = argument.as<int64_t>();
   return integer && compute == DataType::Float64 ? Argument(static_cast<double>(*integer))
                                                  : argument;
@@ -158,7 +158,7 @@ void addPointwise(PointwiseGroup &group, const Node &node, const OperatorCall &c
     bool isBound = name.starts_with("min") || name.starts_with("max");
     bool isFactor = name == "alpha" || name == "value";
     names[name] = isBoolOperand ? nameOf(group, value)
-                                : argumentText(group, operandOf(call.args[i], types.compute),
+                                : argumentText(group, groupOperand(call.args[i], types.compute),
                                                types.common, types.compute,
                                                isBound ? OutOfRange::Saturates : OutOfRange::Wraps);
     // Python's product of two numbers is one of any size.

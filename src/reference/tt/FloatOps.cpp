@@ -31,7 +31,7 @@ static double add(double a, double b) { return a + b; }
 static double subtract(double a, double b) { return a - b; }
 static double multiply(double a, double b) { return a * b; }
 static double divide(double a, double b) { return a / b; }
-static double remainder(double a, double b) { return std::fmod(a, b); }
+static double floatRemainder(double a, double b) { return std::fmod(a, b); }
 
 /// A NaN is ignored where the other is a number; -0 is below +0.
 static double minNumber(double a, double b) {
@@ -155,7 +155,7 @@ void addFloatHandlers(HandlerTable &table) {
   table["arith.divf"] = evaluateFloatBinary<divide>;
   table["tt.precise_divf"] = evaluateFloatBinary<divide>;
   table["tt.approx_divf"] = evaluateFloatBinary<divide>;
-  table["arith.remf"] = evaluateFloatBinary<remainder>;
+  table["arith.remf"] = evaluateFloatBinary<floatRemainder>;
   table["arith.negf"] = evaluateNegate;
   table["arith.maximumf"] = evaluateFloatBinary<maximum>;
   table["arith.minimumf"] = evaluateFloatBinary<minimum>;

@@ -1,4 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+def _fill_by_fan(layer):
+    _default_weight(layer.weight)
+    if layer.bias is not None:
+        _default_bias(layer.bias, layer.weight)
+
+
 class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
@@ -10,15 +16,25 @@ class Linear(Module):
         self._placed(device)
 
     def reset_parameters(self):
-        _default_weight(self.weight)
-        if self.bias is not None:
-            _default_bias(self.bias, self.weight)
+        _fill_by_fan(self)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
 
 
-class Embedding(Module):
+class _Table(Module):
+    """What both layers that look rows up do with theirs."""
+
+    def reset_parameters(self):
+        _normal(self.weight)
+        self._fill_padding_idx_with_zero()
+
+    def _fill_padding_idx_with_zero(self):
+        if self.padding_idx is not None:
+            self.weight.data[self.padding_idx] = 0
+
+
+class Embedding(_Table):
     def __init__(
         self,
         num_embeddings,
@@ -51,14 +67,6 @@ class Embedding(Module):
         if _freeze:
             self.weight.requires_grad_(False)
         self._placed(device)
-
-    def reset_parameters(self):
-        _normal(self.weight)
-        self._fill_padding_idx_with_zero()
-
-    def _fill_padding_idx_with_zero(self):
-        if self.padding_idx is not None:
-            self.weight.data[self.padding_idx] = 0
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)

@@ -46,9 +46,7 @@ class _ConvNd(Module):
         self._placed(device)
 
     def reset_parameters(self):
-        _default_weight(self.weight)
-        if self.bias is not None:
-            _default_bias(self.bias, self.weight)
+        _fill_by_fan(self)
 
     def _each(self, value):
         return tuple(value) if isinstance(value, (tuple, list)) else (value,) * self._spatial

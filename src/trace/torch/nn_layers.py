@@ -439,7 +439,7 @@ class FeatureAlphaDropout(_DropoutNd):
 # --- lookups, linear maps, distances
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     def __init__(
         self,
         num_embeddings,
@@ -466,14 +466,6 @@ class EmbeddingBag(Module):
         if _weight is None:
             self.reset_parameters()
         self._placed(device)
-
-    def reset_parameters(self):
-        _normal(self.weight)
-        self._fill_padding_idx_with_zero()
-
-    def _fill_padding_idx_with_zero(self):
-        if self.padding_idx is not None:
-            self.weight.data[self.padding_idx] = 0
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(
