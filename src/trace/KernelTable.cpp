@@ -56,15 +56,15 @@ struct KernelTable::State {
 
 /// A constant as text that no other constant has: things that are told apart by identity get their
 /// address.
-static std::string keyOf(const h::Value &value) {
+static std::string textOfConstant(const h::Value &value) {
   std::string text = h::typeName(value) + ":";
   if (value.isSequence()) {
     for (const h::Value &element : value.elements())
-      text += keyOf(element) + ",";
+      text += textOfConstant(element) + ",";
     return text + ";";
   }
   if (auto *constant = value.as<h::Constexpr>())
-    return text + keyOf(constant->value);
+    return text + textOfConstant(constant->value);
   bool byName = !value.isObject() || value.as<h::DType>() || value.as<h::NamedBuiltin>();
   text += h::repr(value);
   return byName ? text
@@ -180,7 +180,7 @@ static std::string kindText(const ParameterSpec &spec) {
   for (const ParameterSpec &element : spec.elements) {
     kind += kindText(element);
     if (element.kind == ParameterSpec::Kind::Constexpr)
-      kind += "=" + keyOf(element.constant);
+      kind += "=" + textOfConstant(element.constant);
   }
   return kind + ")";
 }
@@ -200,7 +200,7 @@ uint32_t KernelTable::specialise(const h::JitFunction &kernel,
     std::string kind = kindText(spec);
     key += kind;
     if (spec.kind == ParameterSpec::Kind::Constexpr)
-      key += "=" + keyOf(spec.constant);
+      key += "=" + textOfConstant(spec.constant);
     kinds.push_back(std::move(kind));
     specs.push_back(std::move(spec));
   }

@@ -281,7 +281,7 @@ std::string SegmentKey::whole() const {
          std::string(reinterpret_cast<const char *>(sizes.data()), sizes.size() * sizeof(int64_t));
 }
 
-SegmentKey segmentKeyOf(const Program &program) {
+SegmentKey keyOf(const Program &program) {
   SegmentKey key;
   Structure(program, key).of(program.main);
   return key;
