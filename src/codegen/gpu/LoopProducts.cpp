@@ -110,7 +110,7 @@ void holdInvariants(scf::ForOp loop, const tt::AxisAnalysis &axes) {
   FreeSharedOp::create(b, loop.getLoc(), buffers);
 }
 
-bool writtenInLoop(Value pointer, scf::ForOp loop) {
+bool mayBeWritten(Value pointer, scf::ForOp loop) {
   return loop
       ->walk([&](Operation *op) {
         if (isa<tt::AtomicRMWOp, tt::AtomicCASOp, tt::BarrierOp>(op))
@@ -124,7 +124,7 @@ bool writtenInLoop(Value pointer, scf::ForOp loop) {
 
 bool canComeEarly(Operation *op, scf::ForOp loop) {
   if (auto load = dyn_cast<tt::LoadOp>(op))
-    return !load.getIsVolatile() && !writtenInLoop(load.getPtr(), loop);
+    return !load.getIsVolatile() && !mayBeWritten(load.getPtr(), loop);
   if (isa<scf::IfOp>(op))
     return llvm::all_of(op->getRegions(), [&](Region &region) {
       return region.empty() || llvm::all_of(region.front().without_terminator(),

@@ -332,7 +332,7 @@ static std::optional<unsigned> addTensorMap(tt::FuncOp function, TensorMapAttr m
 }
 
 /// Copies by box are not ordered with what threads store.
-static bool mayBeWritten(Value pointer, tt::FuncOp function) {
+static bool sourceMayBeWritten(Value pointer, tt::FuncOp function) {
   return function
       ->walk([&](Operation *op) {
         auto store = dyn_cast<tt::StoreOp>(op);
@@ -352,7 +352,7 @@ Value baseOf(TensorCopyOp copy) {
 std::optional<TensorTile> TensorTiles::tileOf(tt::LoadOp load, BufferType type) {
   auto function = loop->getParentOfType<tt::FuncOp>();
   if (!function->hasAttr(copiesTensorsName) || type.getTile().getRank() != 2 ||
-      mayBeWritten(load.getPtr(), function))
+      sourceMayBeWritten(load.getPtr(), function))
     return std::nullopt;
   std::optional<TensorTile> tile = Box(*this, load, type).find(type);
   auto number = tile ? addTensorMap(function, tile->map) : std::nullopt;
