@@ -71,10 +71,6 @@ std::string pathOf(Interpreter &interpreter, const Value &value) {
   return value.str();
 }
 
-void addFunction(Module &m, const char *name, const char *signature, NativeFunction::Body body) {
-  m.globals->set(name, native(name, signature, std::move(body)));
-}
-
 /// A file that is open for writing; it is closed with the last that holds it.
 class WrittenFile : public Object {
 public:
