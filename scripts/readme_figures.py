@@ -15,18 +15,18 @@ BEGIN, END = "<!-- figures: scripts/readme_figures.py --fix -->\n", "<!-- /figur
 EPYC, EPYC_AVX2, XEON = "AMD EPYC (AVX-512, pairs of bf16)", "AMD EPYC (AVX2)", "Intel Xeon (tile registers)"
 # what, file, the rows in it (a path of keys), the machine, the peer, the key of a row's speed
 TABLES = [
-    ("graph operators", "2026-11-23-cpu-intel-e.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed"),
-    ("of a second table", "2026-11-23-cpu-intel-e.json", ["runs", "more1", "rows"], XEON, "eager mode", "speed"),
-    ("of a third table", "2026-11-23-cpu-intel-e.json", ["runs", "third1", "rows"], XEON, "eager mode", "speed"),
-    ("of a fourth table", "2026-11-23-cpu-intel-e.json", ["runs", "fourth1", "rows"], XEON, "eager mode", "speed"),
-    ("public Triton kernels, unchanged", "2026-11-23-cpu-intel-e.json", ["runs", "user", "rows"], XEON, "eager mode's operators", "speed"),
+    ("graph operators", "2026-11-23-cpu-intel-f.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed"),
+    ("of a second table", "2026-11-23-cpu-intel-f.json", ["runs", "more1", "rows"], XEON, "eager mode", "speed"),
+    ("of a third table", "2026-11-23-cpu-intel-f.json", ["runs", "third1", "rows"], XEON, "eager mode", "speed"),
+    ("of a fourth table", "2026-11-23-cpu-intel-f.json", ["runs", "fourth1", "rows"], XEON, "eager mode", "speed"),
+    ("public Triton kernels, unchanged", "2026-11-23-cpu-intel-f.json", ["runs", "user", "rows"], XEON, "eager mode's operators", "speed"),
     ("graph operators by an older build", "2026-11-23-cpu-intel-b.json", ["runs", "beside torch.compile, amx1", "rows"], XEON, "`torch.compile`", "speed"),
     ("graph operators", "2026-11-23-cpu-avx2.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
     ("of a second table", "2026-11-23-cpu-avx2-more.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
     ("public Triton kernels, unchanged", "2026-11-23-cpu-avx2-user-kernels.json", ["rows"], EPYC_AVX2, "eager mode's operators", "speed"),
 ]
 # file, machine, peer
-MODELS = [("2026-11-23-cpu-intel-models-c.json", XEON, "the better of eager mode and `channels_last`"),
+MODELS = [("2026-11-23-cpu-intel-models-d.json", XEON, "the better of eager mode and `channels_last`"),
           ("2026-11-23-cpu-models.json", EPYC + ", an older build", "the better of eager mode, `channels_last` and `torch.compile`")]
 NAMED = 4  # slow rows that are named
 KERNELS = "2026-11-23-h200-kernels-b.json"
