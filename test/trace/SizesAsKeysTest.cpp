@@ -210,7 +210,7 @@ TEST_F(SizesAsKeys, floatsOfSizesAreRoundedAsPythonRounds) {
     }
   }
   EXPECT_TRUE(has(strictly("    return torch.zeros(int(n / 3.0))\n"), "int() of"));
-  EXPECT_TRUE(has(strictly("    return torch.zeros(int(n * 0.1))\n"), "int() of"));
+  EXPECT_TRUE(has(strictly("    return torch.zeros(int(n * 0.7))\n"), "int() of"));
   EXPECT_TRUE(has(strictly("    return torch.zeros(int(n ** 0.5))\n"), "int() of"));
 }
 

@@ -442,10 +442,9 @@ def sort_with_index(x, idxs, rnumel, dim: tl.constexpr = None, stable: tl.conste
     for stage in tl.static_range(1, steps + 1):
         rises = ((place >> stage) & 1) == 0
         for step in tl.static_range(stage):
-            distance: tl.constexpr = 2 ** (stage - 1 - step)
-            other = _other_of_pair(x, distance)
-            other_index = _other_of_pair(idxs, distance)
-            is_low = (place & distance) == 0
+            other = _other_of_pair(x, 2 ** (stage - 1 - step))
+            other_index = _other_of_pair(idxs, 2 ** (stage - 1 - step))
+            is_low = (place & 2 ** (stage - 1 - step)) == 0
             keeps = _stands_before(x, idxs, other, other_index, rnumel, descending) == (is_low == rises)
             x = tl.where(keeps, x, other)
             idxs = tl.where(keeps, idxs, other_index)
