@@ -104,8 +104,8 @@ private:
     return b.CreateBitCast(b.CreateAlignedLoad(groups, address, llvm::Align(4)), inside);
   }
   Value *loadLeft(Value *row, int64_t r, Value *inner) {
-    Value *start = b.CreateMul(b.CreateAdd(row, b.getInt64(r)), b.getInt64(dot.k / dot.group()));
-    Value *address = b.CreateGEP(b.i32(), dot.lhs, b.CreateAdd(start, inner));
+    Value *start = b.CreateMul(b.CreateAdd(row, b.getInt64(r)), dot.lhsRowBytes);
+    Value *address = b.CreateGEP(b.i32(), b.CreateGEP(b.i8(), dot.lhs, start), inner);
     Value *loaded = b.CreateAlignedLoad(b.i32(), address, llvm::Align(4 / dot.group()));
     if (dot.integers)
       loaded = b.CreateXor(loaded, b.getInt32(half));
@@ -149,16 +149,20 @@ DotForm dotFormOf(tt::DotOp op, CpuLevel level) {
   return hasTileProducts(level) && fits ? DotForm::Tiles : DotForm::Groups;
 }
 
-void emitGrouping(CodeBuilder &b, Value *rows, const GroupedDot &dot) {
+void emitGrouping(CodeBuilder &b, Value *rows, Value *rowBytes, const GroupedDot &dot) {
   int64_t lanes = std::min<int64_t>(16, dot.n & -dot.n), group = dot.group();
   llvm::Type *element = b.getIntNTy(32 / group), *groups = lanesOf(b.i32(), lanes);
   emitLoop(b, b.getInt64(0), b.getInt64(dot.k / group), 1, true, [&](Value *inner) {
     Value *first = b.CreateMul(inner, b.getInt64(dot.n));
+    llvm::SmallVector<Value *> terms;
+    for (int64_t term = 0; term < group; ++term) {
+      Value *row = b.CreateAdd(b.CreateMul(inner, b.getInt64(group)), b.getInt64(term));
+      terms.push_back(b.CreateGEP(b.i8(), rows, b.CreateMul(row, rowBytes)));
+    }
     emitLoop(b, b.getInt64(0), b.getInt64(dot.n), lanes, true, [&](Value *column) {
       Value *joined = nullptr;
       for (int64_t term = 0; term < group; ++term) {
-        Value *row = b.CreateAdd(b.CreateMul(first, b.getInt64(group)), b.getInt64(term * dot.n));
-        Value *address = b.CreateGEP(element, rows, b.CreateAdd(row, column));
+        Value *address = b.CreateGEP(element, terms[term], column);
         Value *loaded =
             b.CreateAlignedLoad(lanesOf(element, lanes), address, llvm::Align(4 / group));
         Value *placed = b.CreateZExt(loaded, groups);
@@ -171,22 +175,24 @@ void emitGrouping(CodeBuilder &b, Value *rows, const GroupedDot &dot) {
   });
 }
 
-void emitTurnedGrouping(CodeBuilder &b, Value *columns, const GroupedDot &dot) {
+void emitTurnedGrouping(CodeBuilder &b, Value *columns, Value *columnBytes, const GroupedDot &dot) {
   int64_t groups = dot.k / dot.group();
   llvm::Type *type = lanesOf(b.i32(), turnedUnit);
-  auto at = [&](Value *base, Value *row, int64_t more, int64_t width, Value *column) {
-    Value *index = b.CreateMul(b.CreateAdd(row, b.getInt64(more)), b.getInt64(width));
-    return b.CreateGEP(b.i32(), base, b.CreateAdd(index, column));
+  Value *width = b.getInt64(4 * dot.n);
+  llvm::Align narrow(4 / dot.group());
+  auto at = [&](Value *base, Value *row, int64_t more, Value *bytes, Value *column) {
+    Value *start = b.CreateMul(b.CreateAdd(row, b.getInt64(more)), bytes);
+    return b.CreateGEP(b.i32(), b.CreateGEP(b.i8(), base, start), column);
   };
   emitLoop(b, b.getInt64(0), b.getInt64(groups), turnedUnit, true, [&](Value *group) {
     emitLoop(b, b.getInt64(0), b.getInt64(dot.n), turnedUnit, true, [&](Value *column) {
       llvm::SmallVector<Value *> square;
       for (int64_t i = 0; i < turnedUnit; ++i)
         square.push_back(
-            b.CreateAlignedLoad(type, at(columns, column, i, groups, group), llvm::Align(4)));
+            b.CreateAlignedLoad(type, at(columns, column, i, columnBytes, group), narrow));
       transposeSquare(b, square);
       for (int64_t i = 0; i < turnedUnit; ++i)
-        b.CreateAlignedStore(square[i], at(dot.grouped, group, i, dot.n, column), llvm::Align(4));
+        b.CreateAlignedStore(square[i], at(dot.grouped, group, i, width, column), llvm::Align(4));
     });
   });
 }
@@ -214,7 +220,7 @@ void emitTileEnd(CodeBuilder &b) {
 
 void emitTileDot(CodeBuilder &b, const GroupedDot &dot) {
   int64_t high = dot.m % (2 * tileRows) == 0 ? 2 : 1, wide = dot.n % (2 * tileRows) == 0 ? 2 : 1;
-  Value *rowBytes = b.getInt64(4 * dot.n), *leftBytes = b.getInt64(dot.k * 4 / dot.group());
+  Value *rowBytes = b.getInt64(4 * dot.n);
   auto move = [&](llvm::Intrinsic::ID what, unsigned tile, Value *at, Value *stride) {
     b.CreateIntrinsic(what, {}, {b.getInt8(tile), at, stride});
   };
@@ -245,8 +251,9 @@ void emitTileDot(CodeBuilder &b, const GroupedDot &dot) {
           move(llvm::Intrinsic::x86_tileloadd64, rightTile + j,
                at(dot.grouped, inner, dot.n, plus(column, j)), rowBytes);
         for (int64_t i = 0; i < high; ++i) {
-          move(llvm::Intrinsic::x86_tileloadd64, leftTile + i,
-               at(dot.lhs, plus(row, i), depth, inner), leftBytes);
+          Value *left = b.CreateGEP(b.i8(), dot.lhs, b.CreateMul(plus(row, i), dot.lhsRowBytes));
+          move(llvm::Intrinsic::x86_tileloadd64, leftTile + i, b.CreateGEP(b.i32(), left, inner),
+               dot.lhsRowBytes);
           for (int64_t j = 0; j < wide; ++j)
             b.CreateIntrinsic(
                 product, {},

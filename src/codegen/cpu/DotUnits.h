@@ -20,6 +20,9 @@ enum class DotForm : uint8_t {
 };
 DotForm dotFormOf(tt::DotOp op, CpuLevel level);
 
+/// Elements of `from` as operands of a product have them, `to`.
+llvm::Value *convertOperand(CodeBuilder &b, llvm::Value *value, mlir::Type from, mlir::Type to);
+
 /// A tile register: 16 rows of 64 bytes. 0 to 3 hold sums (2 * row + column), 4 and 5 rows of a,
 /// 6 and 7 groups of b.
 inline constexpr int64_t tileRows = 16, tileBytes = 64;
@@ -27,19 +30,21 @@ inline constexpr unsigned leftTile = 4, rightTile = 6;
 
 /// d[m, n] += a[m, k] * b[k, n]. `grouped` is b as [k / group][n][group].
 struct GroupedDot {
-  llvm::Value *lhs, *grouped, *sums;
+  llvm::Value *lhs, *lhsRowBytes; ///< a's rows are dense
+  llvm::Value *grouped, *sums;
   int64_t m, n, k;
   bool integers;        ///< int8 and i32; else bf16 and f32
   bool isFirst = false; ///< d is not read: it begins with zeros
   int64_t group() const { return integers ? 4 : 2; }
 };
 
-/// Writes b, dense [k][n] at `rows`, as a GroupedDot has it.
-void emitGrouping(CodeBuilder &b, llvm::Value *rows, const GroupedDot &dot);
-/// The same of b's transpose, dense [n][k] at `columns`; n and the groups of k are multiples of
-/// turnedUnit. A group is one number of 32 bits, whatever it is made of.
+/// Writes b, [k] dense rows of n at `rows`, as a GroupedDot has it.
+void emitGrouping(CodeBuilder &b, llvm::Value *rows, llvm::Value *rowBytes, const GroupedDot &dot);
+/// The same of b's transpose, [n] dense rows of k at `columns`; n and the groups of k are multiples
+/// of turnedUnit. A group is one number of 32 bits, whatever it is made of.
 inline constexpr int64_t turnedUnit = 16;
-void emitTurnedGrouping(CodeBuilder &b, llvm::Value *columns, const GroupedDot &dot);
+void emitTurnedGrouping(CodeBuilder &b, llvm::Value *columns, llvm::Value *columnBytes,
+                        const GroupedDot &dot);
 void emitGroupDot(CodeBuilder &b, const GroupedDot &dot);
 
 /// Tile registers are configured once for all of a kernel's products.

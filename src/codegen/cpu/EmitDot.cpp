@@ -18,17 +18,17 @@ namespace pellucid::codegen {
 
 using llvm::Value;
 
+Value *convertOperand(CodeBuilder &b, Value *value, mlir::Type from, mlir::Type to) {
+  if (mlir::isa<mlir::FloatType>(from))
+    return narrowFloat(b, widenFloat(b, value, from), to);
+  return b.CreateSExtOrTrunc(value, typeLike(value, registerType(b.getContext(), to)));
+}
+
 namespace {
 
 /// What sums are kept in.
 mlir::Type sumType(mlir::Type result) {
   return isNarrowFloat(result) ? mlir::Type(mlir::Float32Type::get(result.getContext())) : result;
-}
-
-Value *convertOperand(CodeBuilder &b, Value *value, mlir::Type from, mlir::Type to) {
-  if (mlir::isa<mlir::FloatType>(from))
-    return narrowFloat(b, widenFloat(b, value, from), to);
-  return b.CreateSExtOrTrunc(value, typeLike(value, registerType(b.getContext(), to)));
 }
 
 /// The part of the result held in registers: `rows` x `vectors` vectors of `lanes`.
@@ -44,8 +44,7 @@ RegisterTile chooseTile(CpuLevel level, int64_t m, int64_t n, unsigned bits) {
   tile.vectors = std::min<int64_t>(wide ? 4 : 2, n / tile.lanes);
   while (n % (tile.vectors * tile.lanes))
     --tile.vectors;
-  tile.rows = std::min<int64_t>((wide ? 24 : 10) / tile.vectors, m);
-  tile.rows = std::min<int64_t>(int64_t(llvm::bit_floor(uint64_t(tile.rows))), m & -m);
+  tile.rows = std::min<int64_t>((wide ? 24 : 12) / tile.vectors, m);
   return tile;
 }
 
@@ -65,51 +64,67 @@ bool isZero(mlir::Value tile) {
   return all.getSplatValue<llvm::APInt>().isZero();
 }
 
-/// One matrix product, everything dense: d[m, n] += a[m, k] * b[k, n]; with `isFirst` d is not read
-/// before.
-void emitProduct(CodeBuilder &b, const RegisterTile &tile, llvm::Type *type, Value *lhs, Value *rhs,
-                 Value *sums, int64_t m, int64_t n, int64_t k, bool isFirst) {
-  llvm::Type *vector = lanesOf(type, tile.lanes);
-  auto at = [&](Value *base, Value *row, int64_t rowOffset, int64_t stride, Value *column,
-                int64_t columnOffset) {
-    Value *index =
-        b.CreateAdd(b.CreateMul(b.CreateAdd(row, b.getInt64(rowOffset)), b.getInt64(stride)),
-                    b.CreateAdd(column, b.getInt64(columnOffset)));
-    return b.CreateGEP(type, base, index);
+/// d[m, n] += a[m, k] * b[k, n]; b and d dense, a's rows so. With `isFirst` d is not read before.
+struct DenseProduct {
+  llvm::Type *type;
+  Value *lhs, *lhsRowBytes, *rhs, *sums;
+  int64_t m, n, k;
+  bool isFirst;
+};
+
+/// `rows` from `row` on, of the tile's columns from `column` on.
+void emitRegisterTile(CodeBuilder &b, const DenseProduct &of, int64_t rows, int64_t vectors,
+                      int64_t lanes, Value *row, Value *column) {
+  llvm::Type *vector = lanesOf(of.type, lanes);
+  llvm::Align align(of.type->getPrimitiveSizeInBits().getFixedValue() / 8);
+  auto at = [&](Value *base, Value *line, int64_t more, int64_t columnOffset) {
+    Value *index = b.CreateAdd(b.CreateMul(b.CreateAdd(line, b.getInt64(more)), b.getInt64(of.n)),
+                               b.CreateAdd(column, b.getInt64(columnOffset)));
+    return b.CreateGEP(of.type, base, index);
   };
-  llvm::Align align(type->getPrimitiveSizeInBits().getFixedValue() / 8);
   llvm::SmallVector<llvm::AllocaInst *> registers;
-  for (int64_t i = 0; i < tile.rows * tile.vectors; ++i)
+  llvm::SmallVector<Value *> left;
+  for (int64_t i = 0; i < rows * vectors; ++i)
     registers.push_back(emitVariable(b, vector));
-  emitLoop(b, b.getInt64(0), b.getInt64(n), tile.vectors * tile.lanes, true, [&](Value *column) {
-    emitLoop(b, b.getInt64(0), b.getInt64(m), tile.rows, true, [&](Value *row) {
-      auto forTile = [&](auto body) {
-        for (int64_t r = 0; r < tile.rows; ++r)
-          for (int64_t v = 0; v < tile.vectors; ++v)
-            body(registers[r * tile.vectors + v], at(sums, row, r, n, column, v * tile.lanes));
-      };
-      forTile([&](llvm::AllocaInst *held, Value *address) {
-        Value *zero = llvm::Constant::getNullValue(vector);
-        b.CreateStore(isFirst ? zero : b.CreateAlignedLoad(vector, address, align), held);
-      });
-      emitLoop(b, b.getInt64(0), b.getInt64(k), 1, true, [&](Value *inner) {
-        llvm::SmallVector<Value *> right;
-        for (int64_t v = 0; v < tile.vectors; ++v)
-          right.push_back(
-              b.CreateAlignedLoad(vector, at(rhs, inner, 0, n, column, v * tile.lanes), align));
-        for (int64_t r = 0; r < tile.rows; ++r) {
-          Value *left = b.CreateAlignedLoad(type, at(lhs, row, r, k, inner, 0), align);
-          left = splatTo(b, left, tile.lanes);
-          for (int64_t v = 0; v < tile.vectors; ++v) {
-            llvm::AllocaInst *held = registers[r * tile.vectors + v];
-            b.CreateStore(multiplyAdd(b, left, right[v], b.CreateLoad(vector, held)), held);
-          }
-        }
-      });
-      forTile([&](llvm::AllocaInst *held, Value *address) {
-        b.CreateAlignedStore(b.CreateLoad(vector, held), address, align);
-      });
+  for (int64_t r = 0; r < rows; ++r)
+    left.push_back(
+        b.CreateGEP(b.i8(), of.lhs, b.CreateMul(b.CreateAdd(row, b.getInt64(r)), of.lhsRowBytes)));
+  auto forTile = [&](auto body) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        body(registers[r * vectors + v], at(of.sums, row, r, v * lanes));
+  };
+  forTile([&](llvm::AllocaInst *held, Value *address) {
+    Value *zero = llvm::Constant::getNullValue(vector);
+    b.CreateStore(of.isFirst ? zero : b.CreateAlignedLoad(vector, address, align), held);
+  });
+  emitLoop(b, b.getInt64(0), b.getInt64(of.k), 1, true, [&](Value *inner) {
+    llvm::SmallVector<Value *> right;
+    for (int64_t v = 0; v < vectors; ++v)
+      right.push_back(b.CreateAlignedLoad(vector, at(of.rhs, inner, 0, v * lanes), align));
+    for (int64_t r = 0; r < rows; ++r) {
+      Value *scalar = b.CreateAlignedLoad(of.type, b.CreateGEP(of.type, left[r], inner), align);
+      scalar = splatTo(b, scalar, lanes);
+      for (int64_t v = 0; v < vectors; ++v) {
+        llvm::AllocaInst *held = registers[r * vectors + v];
+        b.CreateStore(multiplyAdd(b, scalar, right[v], b.CreateLoad(vector, held)), held);
+      }
+    }
+  });
+  forTile([&](llvm::AllocaInst *held, Value *address) {
+    b.CreateAlignedStore(b.CreateLoad(vector, held), address, align);
+  });
+}
+
+/// The last rows have a tile of their own where they are fewer than one has.
+void emitProduct(CodeBuilder &b, const RegisterTile &tile, const DenseProduct &of) {
+  int64_t whole = of.m / tile.rows * tile.rows;
+  emitLoop(b, b.getInt64(0), b.getInt64(of.n), tile.vectors * tile.lanes, true, [&](Value *column) {
+    emitLoop(b, b.getInt64(0), b.getInt64(whole), tile.rows, true, [&](Value *row) {
+      emitRegisterTile(b, of, tile.rows, tile.vectors, tile.lanes, row, column);
     });
+    if (whole < of.m)
+      emitRegisterTile(b, of, of.m - whole, tile.vectors, tile.lanes, b.getInt64(whole), column);
   });
 }
 
@@ -122,15 +137,20 @@ TileBuffer KernelEmitter::convertedTile(mlir::Value tile, mlir::Type element) {
   if (type.getElementType() == element)
     return ensureBuffer(tile);
   TileBuffer area = allocate(element, type.getShape());
+  convertTile(tile, area);
+  return area;
+}
+
+void KernelEmitter::convertTile(mlir::Value tile, const TileBuffer &into) {
+  mlir::RankedTensorType type = tileType(tile);
   withRamps(tile, [&] {
     emitNest(nestOver(type.getShape(), {tile}), {tile}, {},
              [&](LaneEvaluator &chunk, IndexMapId at) {
                Value *value = chunk.evaluateVector(tile, at);
-               Value *converted = convertOperand(b, value, type.getElementType(), element);
-               chunk.writeBuffer(area, at, LaneValue::vector(converted));
+               Value *converted = convertOperand(b, value, type.getElementType(), into.element);
+               chunk.writeBuffer(into, at, LaneValue::vector(converted));
              });
   });
-  return area;
 }
 
 /// What `op` multiplies by the transpose of, if groups of it are made of that at once.
@@ -208,59 +228,122 @@ std::optional<TileBuffer> KernelEmitter::carriedTarget(tt::DotOp op) {
   return carrier.tile;
 }
 
-void KernelEmitter::emitDot(tt::DotOp op) {
+/// Memory with what the products of `op`, of tiles that lie at `operands`, are added to.
+TileBuffer KernelEmitter::startSums(tt::DotOp op, llvm::ArrayRef<Value *> operands) {
   mlir::RankedTensorType result = tileType(op.getD());
-  mlir::Type element = result.getElementType(), sum = sumType(element);
-  DotForm form = dotFormOf(op, options.level);
-  mlir::Type operand = form == DotForm::MultiplyAdd ? sum : tileType(op.getA()).getElementType();
-  mlir::Value turned = turnedOperand(op, form);
-  TileBuffer lhs = convertedTile(op.getA(), operand),
-             rhs = convertedTile(turned ? turned : op.getB(), operand);
-  TileBuffer grouped;
-  if (form != DotForm::MultiplyAdd) {
-    grouped = allocate(operand, tileType(op.getB()).getShape());
-    scratch->touch(grouped, op);
-    object.productUnits |= operand.isBF16();
-  }
-  TileBuffer sums;
+  mlir::Type sum = sumType(result.getElementType());
   bool isFirst = isZero(op.getC());
-  if (isFirst) {
-    sums = element != sum ? allocate(sum, result.getShape()) : allocateFor(op.getD());
-  } else if (element != sum) {
+  TileBuffer sums;
+  if (result.getElementType() != sum) {
     sums = allocate(sum, result.getShape());
-    TileBuffer start = convertedTile(op.getC(), sum);
-    copyTile(start, sums);
-  } else if (auto target = carriedTarget(op)) {
+    if (!isFirst)
+      copyTile(convertedTile(op.getC(), sum), sums);
+  } else if (auto target = isFirst ? std::nullopt : carriedTarget(op);
+             target && !llvm::is_contained(operands, target->base)) {
     sums = *target;
     auto known = buffers.find(op.getC());
     if (known == buffers.end() || known->second.base != sums.base)
       storeTile(op.getC(), sums);
   } else {
     sums = allocateFor(op.getD());
-    storeTile(op.getC(), sums);
+    if (!isFirst)
+      storeTile(op.getC(), sums);
   }
-  for (const TileBuffer &used : {lhs, rhs, sums})
+  scratch->touch(sums, op);
+  return sums;
+}
+
+/// B in groups: from what is loaded, by rows or by columns, or from scratch memory.
+void KernelEmitter::groupOperand(mlir::Value tile, mlir::Value turned, const GroupedDot &dot) {
+  mlir::Type element = tileType(tile).getElementType();
+  if (turned) {
+    MatrixRows columns = operandRows(turned, element, /*inPlace=*/true);
+    return emitTurnedGrouping(b, columns.base, columns.rowBytes, dot);
+  }
+  auto emitRows = [&] {
+    MatrixRows rows = operandRows(tile, element, /*inPlace=*/true);
+    emitGrouping(b, rows.base, rows.rowBytes, dot);
+  };
+  bool fits = dot.n % turnedUnit == 0 && dot.k % (turnedUnit * dot.group()) == 0;
+  auto block = fits && !roundsForDots(tile) ? loadedBlock(tile) : std::nullopt;
+  if (!block)
+    return emitRows();
+  prepareForBranch(tile);
+  emitSides(block->hasDenseColumns, [&](unsigned side) {
+    if (side == 1)
+      return emitRows();
+    emitTurnedGrouping(b, block->columns.base, block->columns.rowBytes, dot);
+  });
+}
+
+/// Of tiles of two dims. Operands are evaluated before the sums begin, which may take the place of
+/// what they are evaluated from.
+TileBuffer KernelEmitter::emitMatrixDot(tt::DotOp op, DotForm form, mlir::Type operand) {
+  llvm::ArrayRef<int64_t> left = tileType(op.getA()).getShape();
+  int64_t m = left[0], k = left[1], n = tileType(op.getB()).getShape()[1];
+  bool isFirst = isZero(op.getC());
+  MatrixRows lhs = operandRows(op.getA(), operand, /*inPlace=*/true);
+  if (form == DotForm::MultiplyAdd) {
+    MatrixRows rhs = operandRows(op.getB(), operand, /*inPlace=*/false);
+    TileBuffer sums = startSums(op, {lhs.base, rhs.base});
+    llvm::Type *type = memoryType(b.getContext(), sums.element);
+    RegisterTile tile = chooseTile(options.level, m, n, type->getPrimitiveSizeInBits());
+    emitProduct(b, tile, {type, lhs.base, lhs.rowBytes, rhs.base, sums.base, m, n, k, isFirst});
+    return sums;
+  }
+  TileBuffer grouped = allocate(operand, tileType(op.getB()).getShape());
+  scratch->touch(grouped, op);
+  bool integers = operand.isInteger();
+  GroupedDot dot{lhs.base, lhs.rowBytes, grouped.base, nullptr, m, n, k, integers, isFirst};
+  groupOperand(op.getB(), turnedOperand(op, form), dot);
+  TileBuffer sums = startSums(op, {lhs.base});
+  dot.sums = sums.base;
+  form == DotForm::Tiles ? emitTileDot(b, dot) : emitGroupDot(b, dot);
+  return sums;
+}
+
+/// Of stacks of matrices, in scratch memory.
+TileBuffer KernelEmitter::emitStackedDot(tt::DotOp op, DotForm form, mlir::Type operand) {
+  TileBuffer lhs = convertedTile(op.getA(), operand), rhs = convertedTile(op.getB(), operand);
+  TileBuffer grouped, sums = startSums(op, {lhs.base, rhs.base});
+  if (form != DotForm::MultiplyAdd) {
+    grouped = allocate(operand, tileType(op.getB()).getShape());
+    scratch->touch(grouped, op);
+  }
+  for (const TileBuffer &used : {lhs, rhs})
     scratch->touch(used, op);
+  mlir::RankedTensorType result = tileType(op.getD());
   size_t rank = result.getRank();
   int64_t m = result.getShape()[rank - 2], n = result.getShape()[rank - 1];
   int64_t k = lhs.shape[rank - 1], batches = result.getNumElements() / (m * n);
-  llvm::Type *type = memoryType(b.getContext(), sum);
+  bool isFirst = isZero(op.getC()), integers = operand.isInteger();
+  llvm::Type *type = memoryType(b.getContext(), sums.element);
   RegisterTile tile = chooseTile(options.level, m, n, type->getPrimitiveSizeInBits());
+  Value *lhsBytes = b.getInt64(k * int64_t(memoryBytes(operand)));
+  Value *rhsBytes = b.getInt64(n * int64_t(memoryBytes(operand)));
   emitLoop(b, b.getInt64(0), b.getInt64(batches), 1, true, [&](Value *batch) {
     auto part = [&](const TileBuffer &whole, int64_t elements) {
       return b.CreateGEP(memoryType(b.getContext(), whole.element), whole.base,
                          b.CreateMul(batch, b.getInt64(elements)));
     };
-    if (form != DotForm::MultiplyAdd) {
-      GroupedDot dot{
-          part(lhs, m * k), part(grouped, k * n), part(sums, m * n), m, n, k, operand.isInteger(),
-          isFirst};
-      turned ? emitTurnedGrouping(b, rhs.base, dot) : emitGrouping(b, part(rhs, k * n), dot);
-      return form == DotForm::Tiles ? emitTileDot(b, dot) : emitGroupDot(b, dot);
-    }
-    emitProduct(b, tile, type, part(lhs, m * k), part(rhs, k * n), part(sums, m * n), m, n, k,
-                isFirst);
+    Value *left = part(lhs, m * k), *right = part(rhs, k * n), *into = part(sums, m * n);
+    if (form == DotForm::MultiplyAdd)
+      return emitProduct(b, tile, {type, left, lhsBytes, right, into, m, n, k, isFirst});
+    GroupedDot dot{left, lhsBytes, part(grouped, k * n), into, m, n, k, integers, isFirst};
+    emitGrouping(b, right, rhsBytes, dot);
+    form == DotForm::Tiles ? emitTileDot(b, dot) : emitGroupDot(b, dot);
   });
+  return sums;
+}
+
+void KernelEmitter::emitDot(tt::DotOp op) {
+  mlir::RankedTensorType result = tileType(op.getD());
+  mlir::Type element = result.getElementType(), sum = sumType(element);
+  DotForm form = dotFormOf(op, options.level);
+  mlir::Type operand = form == DotForm::MultiplyAdd ? sum : tileType(op.getA()).getElementType();
+  object.productUnits |= form != DotForm::MultiplyAdd && operand.isBF16();
+  TileBuffer sums =
+      result.getRank() == 2 ? emitMatrixDot(op, form, operand) : emitStackedDot(op, form, operand);
   if (element == sum) {
     buffers[op.getD()] = sums;
     return;

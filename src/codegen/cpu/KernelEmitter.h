@@ -163,7 +163,32 @@ private:
   bool roundsForDots(mlir::Value tile);
   TileBuffer roundedTile(mlir::Value tile);
   TileBuffer convertedTile(mlir::Value tile, mlir::Type element);
+  void convertTile(mlir::Value tile, const TileBuffer &into);
   std::optional<TileBuffer> carriedTarget(tt::DotOp op);
+  TileBuffer startSums(tt::DotOp op, llvm::ArrayRef<llvm::Value *> operands);
+  void groupOperand(mlir::Value tile, mlir::Value turned, const GroupedDot &dot);
+  TileBuffer emitMatrixDot(tt::DotOp op, DotForm form, mlir::Type operand);
+  TileBuffer emitStackedDot(tt::DotOp op, DotForm form, mlir::Type operand);
+
+  // EmitOperands.cpp
+  /// Rows of a matrix in memory, each dense.
+  struct MatrixRows {
+    llvm::Value *base, *rowBytes;
+  };
+  /// A tile that a load reads whole, as rows where one i1 holds and as columns where the other
+  /// does.
+  struct LoadedBlock {
+    MatrixRows rows, columns;
+    llvm::Value *hasDenseRows, *hasDenseColumns;
+  };
+  std::optional<LoadedBlock> loadedBlock(mlir::Value tile);
+  void copyRows(const MatrixRows &from, mlir::Type element, const TileBuffer &into);
+  void copyColumns(const MatrixRows &columns, mlir::Type element, const TileBuffer &into);
+  void prepareForBranch(mlir::Value tile);
+  /// As emitBranches(): tiles that one side makes are its own.
+  void emitSides(llvm::Value *condition, llvm::function_ref<void(unsigned)> emit);
+  /// A tile of two dims as `element`s: in scratch memory, or, if that is allowed, where it lies.
+  MatrixRows operandRows(mlir::Value tile, mlir::Type element, bool inPlace);
 
   // EmitMessages.cpp
   void emitAssert(tt::AssertOp op);
