@@ -33,12 +33,13 @@ std::optional<KernelEmitter::LoadedBlock> KernelEmitter::loadedBlock(mlir::Value
     return std::nullopt;
   if (plan.lookup(tile) != TilePlacement::Lazy)
     return std::nullopt;
-  AffineTiles tiles(b, *this, [&](mlir::Value line) -> std::optional<AffineTiles::Line> {
+  auto lineOf = [&](mlir::Value line) -> std::optional<AffineTiles::Line> {
     auto found = ramps.find(line);
     if (found == ramps.end())
       return std::nullopt;
     return AffineTiles::Line{found->second.holds, found->second.first};
-  });
+  };
+  AffineTiles tiles(b, *this, lineOf);
   auto pointers = tiles.find(load.getPtr());
   if (!pointers || (load.getMask() && !tiles.requireTrue(load.getMask())))
     return std::nullopt;
