@@ -77,6 +77,8 @@ Interpreter::Interpreter(InterpreterOptions options)
   // The embedder's fillers come last: what they set replaces what stands here.
   NativeModules modules;
   addStandardModules(modules);
+  addMathModule(modules);
+  addFunctools(modules);
   addLibraryModules(modules);
   addRegularExpressions(modules);
   addVersionModules(modules);

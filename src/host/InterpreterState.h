@@ -448,6 +448,10 @@ std::optional<SizeQuotient> quotientOf(const Value &number);
 /// The str that `make` gives, or a SymText where it shows a dynamic size.
 Value textOf(const std::function<std::string()> &make);
 
+/// A module's function under its own name.
+void setNative(Module &m, const std::string &name, const char *signature,
+               NativeFunction::Body body);
+
 // Each fills its part of a new interpreter.
 void addSpecialMethods(Interpreter &);
 void addLibraryModules(NativeModules &);
@@ -459,6 +463,8 @@ void addBuiltinFunctions(Interpreter &);
 void addDataFiles(Interpreter &);
 void addExceptions(Interpreter &);
 void addStandardModules(NativeModules &);
+void addMathModule(NativeModules &);
+void addFunctools(NativeModules &);
 void addVersionModules(NativeModules &);
 void addDataModules(NativeModules &);
 void addClassModules(NativeModules &);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What module constructors and files draw: torch.manual_seed, torch.Generator, and the functions
-/// of torch, tensors and torch.nn.init that give random numbers there.
+/// What module constructors and files draw: the functions of torch and of tensors that give random
+/// numbers there.
 #pragma once
 
 #include "host/Interpreter.h"
@@ -30,8 +30,5 @@ host::Value drawEach(TensorObject &of, host::Interpreter &interpreter, HostDraw:
 /// torch.bernoulli on a CUDA device, whose order is its own; None elsewhere.
 host::Value drawEvents(TensorObject &probabilities, host::Interpreter &interpreter,
                        const host::Value &generator);
-
-/// torch.manual_seed and its kin, torch.random, torch.Generator; what torch.nn.init needs.
-void addTorchRandom(host::NativeModules &modules, Tracer &tracer);
 
 } // namespace pellucid::trace

@@ -10,6 +10,7 @@
 #include "trace/PytorchNames.h"
 #include "trace/ReadSizes.h"
 #include "trace/TensorCalls.h"
+#include "trace/TorchRandom.h"
 #include "trace/TorchSources.h"
 
 #include <algorithm>
