@@ -36,7 +36,9 @@ struct RegisterTile {
   int64_t rows, vectors, lanes;
 };
 
-RegisterTile chooseTile(CpuLevel level, int64_t m, int64_t n, unsigned bits) {
+RegisterTile chooseTile(CpuLevel level, int64_t m, int64_t n, llvm::Type *type) {
+  unsigned bits = type->getPrimitiveSizeInBits();
+  bool integers = type->isIntegerTy();
   bool wide = hasAvx512(level);
   int64_t native = (wide ? 512 : 256) / bits;
   RegisterTile tile;
@@ -44,7 +46,8 @@ RegisterTile chooseTile(CpuLevel level, int64_t m, int64_t n, unsigned bits) {
   tile.vectors = std::min<int64_t>(wide ? 4 : 2, n / tile.lanes);
   while (n % (tile.vectors * tile.lanes))
     --tile.vectors;
-  tile.rows = std::min<int64_t>((wide ? 24 : 12) / tile.vectors, m);
+  // A product of integers has a register of its own before it is added.
+  tile.rows = std::min<int64_t>((wide ? 24 : integers ? 8 : 12) / tile.vectors, m);
   return tile;
 }
 
@@ -287,7 +290,7 @@ TileBuffer KernelEmitter::emitMatrixDot(tt::DotOp op, DotForm form, mlir::Type o
     MatrixRows rhs = operandRows(op.getB(), operand, /*inPlace=*/false);
     TileBuffer sums = startSums(op, {lhs.base, rhs.base});
     llvm::Type *type = memoryType(b.getContext(), sums.element);
-    RegisterTile tile = chooseTile(options.level, m, n, type->getPrimitiveSizeInBits());
+    RegisterTile tile = chooseTile(options.level, m, n, type);
     emitProduct(b, tile, {type, lhs.base, lhs.rowBytes, rhs.base, sums.base, m, n, k, isFirst});
     return sums;
   }
@@ -318,7 +321,7 @@ TileBuffer KernelEmitter::emitStackedDot(tt::DotOp op, DotForm form, mlir::Type 
   int64_t k = lhs.shape[rank - 1], batches = result.getNumElements() / (m * n);
   bool isFirst = isZero(op.getC()), integers = operand.isInteger();
   llvm::Type *type = memoryType(b.getContext(), sums.element);
-  RegisterTile tile = chooseTile(options.level, m, n, type->getPrimitiveSizeInBits());
+  RegisterTile tile = chooseTile(options.level, m, n, type);
   Value *lhsBytes = b.getInt64(k * int64_t(memoryBytes(operand)));
   Value *rhsBytes = b.getInt64(n * int64_t(memoryBytes(operand)));
   emitLoop(b, b.getInt64(0), b.getInt64(batches), 1, true, [&](Value *batch) {
