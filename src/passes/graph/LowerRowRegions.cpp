@@ -19,7 +19,9 @@ using namespace graph;
 
 namespace {
 
-constexpr int64_t longestRow = 8192, fewestRows = 64;
+constexpr int64_t longestRow = 32768, fewestRows = 64;
+/// Longer rows take a multiprocessor each, and what a program holds of all its tensors is bounded.
+constexpr int64_t longRow = 8192, fewestLongRows = 128, mostHeld = 32768;
 constexpr int64_t tileElements = 1024; ///< of several short rows
 constexpr size_t mostMembers = 64;
 
@@ -146,7 +148,8 @@ private:
   bool isWorthwhile() const {
     Expr rows = product(shape, 0, shape.size() - 1);
     return shape.back().constant() != 1 && symbols.range(shape.back()).max <= longestRow &&
-           symbols.range(rows).min >= fewestRows;
+           symbols.range(rows).min >=
+               (symbols.range(shape.back()).max > longRow ? fewestLongRows : fewestRows);
   }
 
   /// What the region alone reads, from the root backwards.
@@ -223,12 +226,24 @@ private:
     for (Node *member : members)
       if (!add(writer, *member))
         return false;
-    if (group.usesIndex || group.hasChecks || group.inputs.empty())
+    if (group.usesIndex || group.hasChecks || group.inputs.empty() || holdsTooMuch())
       return false;
     store(writer);
     text = writer.finish(symbolic::ceilDiv(rows, height), columns);
-    text.numWarps = static_cast<int32_t>(std::clamp<int64_t>(height * columns / 256, 1, 16));
+    // A second block reads while one of long rows waits for its sums.
+    int64_t warps = columns > longRow ? held() / (32 * 64) : height * columns / 256;
+    text.numWarps = static_cast<int32_t>(std::clamp<int64_t>(warps, 1, 16));
     return true;
+  }
+
+  /// Of long rows: each thread has 64 registers for the tensors that lie along them.
+  bool holdsTooMuch() const { return columns > longRow && held() > mostHeld; }
+  /// Elements of a row, of all tensors that lie along it.
+  int64_t held() const {
+    auto tensors = std::count_if(operands.begin(), operands.end(), [](const TextOperand &operand) {
+      return operand.strides.back().constant() == 1;
+    });
+    return std::max<int64_t>(tensors, 1) * columns;
   }
 
   bool add(KernelWriter &writer, Node &member) {
