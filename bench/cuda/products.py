@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products of the graph beside PyTorch's, and the template's tiles beside each other, on a device.
 
-    python3 bench/cuda/products.py --pellucid DIR [--out results.json] [--only TEXT] [--tiles] [--quick]
+    python3 bench/cuda/products.py --pellucid DIR [--out results.json] [--only TEXT] [--tiles] [--sizes M,N,K M,N,K ...]
 
---tiles times every candidate on every size: what the table in src/passes/graph/ProductTiles.cpp stands on. Each call is timed
-with a cold second-level cache; results are compared with PyTorch's first.
+--tiles times every candidate on every size (or on those of --sizes): what the table in src/passes/graph/ProductTiles.cpp stands on.
+Each call is timed with a cold second-level cache; results are compared with PyTorch's first.
 """
 import argparse
 import concurrent.futures
@@ -212,6 +212,7 @@ TILES = [
     (128, 192, 64, 8, 4), (64, 256, 64, 4, 4), (64, 128, 64, 4, 4), (64, 128, 128, 4, 3), (128, 64, 64, 4, 4), (128, 64, 128, 4, 3),
     (64, 64, 128, 4, 4), (64, 32, 128, 4, 4), (64, 32, 256, 4, 3), (64, 64, 128, 4, 5), (32, 64, 128, 4, 4), (32, 32, 256, 4, 4),
     (16, 64, 128, 4, 4), (16, 32, 256, 4, 4), (16, 32, 128, 4, 6), (16, 32, 512, 4, 3), (16, 64, 256, 4, 4), (16, 128, 128, 4, 4), (16, 16, 512, 4, 4),
+    (64, 128, 64, 4, 6), (128, 64, 64, 4, 6), (128, 128, 64, 8, 4), (128, 128, 64, 4, 6), (64, 64, 64, 4, 8), (256, 64, 64, 8, 4), (64, 256, 64, 8, 4),
 ]
 SIZES = [(16, 4096, 4096), (16, 14336, 4096), (64, 4096, 4096), (64, 14336, 4096), (256, 4096, 4096), (1024, 4096, 4096), (1024, 14336, 4096), (4096, 4096, 4096), (8192, 4096, 4096), (8192, 8192, 8192)]
 GROUPS = (8,)
@@ -233,8 +234,8 @@ def {name}(a, b, c):
     x = a + m0 * {k} + (tl.minimum(rows, left_rows - 1)[:, None] * {k} + ks[None, :])
     y = b + n0 * {k} + (ks[:, None] + tl.minimum(cols, left_cols - 1)[None, :] * {k})
     acc = tl.zeros([{bm}, {bn}], tl.float32)
-    for _ in range(0, {k}, {bk}):
-        acc = tl.dot(tl.load(x), tl.load(y), acc)
+    for at in range(0, {k}, {bk}):
+        acc = tl.dot(tl.load(x, mask=ks[None, :] < {k} - at, other=0), tl.load(y, mask=ks[:, None] < {k} - at, other=0), acc)
         x += {bk}
         y += {bk}
     out = c + m0 * {n} + n0 + (rows[:, None] * {n} + cols[None, :])
@@ -271,7 +272,7 @@ def time_tiles(options, folder, library, clock):
                     package = folder / f"{name}.plc"
                     jobs[(m, n, k, bm, bn, bk, warps, stages, group)] = (package, pool.submit(compile_package, options.pellucid, source, f"f_{name}", inputs, package))
     rows = []
-    for m, n, k in SIZES:
+    for m, n, k in sizes:
         a, b = tensors("bf16", [(m, k), (n, k)])
         expected = F.linear(a, b)
         theirs = clock.seconds(lambda: F.linear(a, b), 8)
@@ -293,7 +294,7 @@ def time_tiles(options, folder, library, clock):
                 print("tile", key, problem, flush=True)
         found.sort()
         rows += [{"size": [m, n, k], "tile": list(tile), "us": t * 1e6, "error_of_size": error} for t, tile, error in found]
-        print(f"tiles for {m}x{n}x{k} (torch {theirs * 1e6:.1f} us): " + "; ".join(f"{'x'.join(map(str, tile[:3]))} w{tile[3]} s{tile[4]} {t * 1e6:.1f}" for t, tile, _ in found[:7]), flush=True)
+        print(f"tiles for {m}x{n}x{k} (torch {theirs * 1e6:.1f} us): " + "; ".join(f"{'x'.join(map(str, tile[:3]))} w{tile[3]} s{tile[4]} {t * 1e6:.1f}" for t, tile, _ in found[:9]), flush=True)
     return rows
 
 
@@ -304,6 +305,7 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("--only")
     parser.add_argument("--tiles", action="store_true")
+    parser.add_argument("--sizes", nargs="+", help="M,N,K of a linear layer of bf16, for --tiles")
     options = parser.parse_args()
     root = pathlib.Path(options.pellucid)
     found = sorted(root.glob("**/libpellucid_runtime.so")) or sorted(root.parent.glob("lib/libpellucid_runtime.so"))
