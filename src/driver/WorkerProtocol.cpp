@@ -132,6 +132,7 @@ template <typename Archive> void visit(Archive &a, CodegenResult &result) {
         a.number(map.parameter);
         a.number(map.elementBytes);
         a.number(map.swizzleBytes);
+        a.number(map.roundsToTf32);
         a.list(map.dims, [&](package::TensorMap::Dim &dim) {
           a.number(dim.size);
           a.number(dim.stride);

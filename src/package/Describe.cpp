@@ -116,7 +116,7 @@ private:
   }
   void add(const TensorMap &map) {
     json.beginObject().field("parameter", map.parameter).field("element_bytes", map.elementBytes);
-    json.field("swizzle_bytes", map.swizzleBytes);
+    json.field("swizzle_bytes", map.swizzleBytes).field("rounds_to_tf32", map.roundsToTf32);
     list("dims", map.dims);
     json.endObject();
   }

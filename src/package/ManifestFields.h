@@ -34,7 +34,7 @@ template <typename Archive> struct ManifestFields {
     archive(s.size, s.stride, s.box, s.sizeParameter, s.strideParameter);
   }
   void fields(auto &s, const TensorMap *) {
-    archive(s.parameter, s.elementBytes, s.swizzleBytes, s.dims);
+    archive(s.parameter, s.elementBytes, s.swizzleBytes, s.roundsToTf32, s.dims);
   }
   void fields(auto &s, const Executable *) {
     archive(s.target, s.format, s.record, s.entry, s.entryOffset, s.scratchBytes, s.sharedBytes,

@@ -20,7 +20,9 @@ struct TensorMap {
   uint32_t parameter = 0; ///< of the kernel: where the tensor begins
   uint32_t elementBytes = 0;
   uint32_t swizzleBytes = 0; ///< a row of a box: 16 (no swizzle), 32, 64 or 128
-  std::vector<Dim> dims;     ///< the innermost first, whose stride is 1
+  /// f32, of which copies leave the nearest numbers of tf32.
+  bool roundsToTf32 = false;
+  std::vector<Dim> dims; ///< the innermost first, whose stride is 1
 };
 
 } // namespace pellucid::package

@@ -228,6 +228,9 @@ private:
         return complain(where + " is of parameter " + std::to_string(map.parameter) + ", has " +
                         std::to_string(map.dims.size()) + " dims and elements of " +
                         std::to_string(map.elementBytes) + " bytes");
+      if (map.roundsToTf32 && map.elementBytes != sizeof(float))
+        return complain(where + " rounds elements of " + std::to_string(map.elementBytes) +
+                        " bytes to tf32");
       if (!isPowerOfTwo(map.swizzleBytes) || map.swizzleBytes < 16 || map.swizzleBytes > 128 ||
           map.swizzleBytes != uint64_t(map.dims[0].box) * map.elementBytes ||
           map.dims[0].stride != 1)

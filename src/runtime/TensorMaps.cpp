@@ -54,7 +54,7 @@ Result encodeTensorMap(const Driver &driver, const package::TensorMap &map, Addr
                        TensorMap &out) {
   // CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
   constexpr int types[] = {0, 1, 2, 4}; // unsigned integers of 1, 2, 4 and 8 bytes
-  constexpr int promotedTo256 = 3;
+  constexpr int tf32 = 11, promotedTo256 = 3;
   Extents extents;
   if (Result result = findExtents(map, valueOf, extents); !result.ok())
     return result;
@@ -67,7 +67,8 @@ Result encodeTensorMap(const Driver &driver, const package::TensorMap &map, Addr
     box[d] = map.dims[d].box;
   int swizzle = std::countr_zero(map.swizzleBytes / 16);
   Code code = driver.tensorMapEncodeTiled(
-      &out, types[std::countr_zero(map.elementBytes)], static_cast<unsigned>(map.dims.size()),
+      &out, map.roundsToTf32 ? tf32 : types[std::countr_zero(map.elementBytes)],
+      static_cast<unsigned>(map.dims.size()),
       reinterpret_cast<void *>(static_cast<uintptr_t>(address)), extents.sizes, extents.strides,
       box, steps, 0, swizzle, promotedTo256, 0);
   return code == 0 ? Result() : driver.check(code, "describe a tensor to the device");

@@ -716,6 +716,16 @@ TEST(CudaProducts, SinglesMayBeTruncated) {
   EXPECT_GT(countOf(stagedPtx("tf32_across", "90a", 3), "cp.async.cg.shared.global"), 0u);
 }
 
+/// Copies by box round to tf32 by themselves; what copies vectors leaves it to the threads.
+TEST(CudaProducts, BoxesRoundSingles) {
+  std::string ptx = stagedPtx("tf32_rounded", "90a", 3);
+  EXPECT_EQ(countOf(ptx, "cp.async.bulk.tensor.2d"), 3 * 2u);
+  EXPECT_EQ(countOf(ptx, "-8192"), 0u) << ptx;
+  EXPECT_EQ(countOf(ptx, "k8.f32.tf32.tf32"), 4u);
+  EXPECT_GT(countOf(stagedPtx("tf32_rounded", "90", 3), "-8192"), 0u);
+  EXPECT_GT(countOf(stagedPtx("tf32_rounded", "80", 3), "-8192"), 0u);
+}
+
 /// A product's sums lie in registers as a left operand of 16 bits does, and not as one of tf32:
 /// that goes through shared memory.
 TEST(CudaProducts, SumsAreNoSinglesInRegisters) {

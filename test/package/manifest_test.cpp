@@ -51,7 +51,8 @@ static Manifest fullManifest() {
   ptx.messages.push_back({MessageKind::Print, "x: ", "kernels.py", 12, 9, true});
   kernel.executables.push_back(ptx);
   ptx.format = CodeFormat::GenerationPtx;
-  ptx.tensorMaps.push_back({0, 2, 128, {{1000, 1, 64}, {77, 1008, 128}}});
+  ptx.tensorMaps.push_back({0, 2, 128, false, {{1000, 1, 64}, {77, 1008, 128}}});
+  ptx.tensorMaps.push_back({0, 4, 128, true, {{1000, 1, 32}, {77, 1008, 128}}});
   kernel.executables.push_back(ptx);
   Program &program = m.programs[0];
   program.steps.push_back(Copy{
@@ -104,6 +105,7 @@ TEST(ManifestBytes, WrongTensorMapsAreRefused) {
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.elementBytes = 3; }));
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.elementBytes = 16; }));
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.swizzleBytes = 64; }));
+  EXPECT_FALSE(isValid([](auto &, auto &map) { map.roundsToTf32 = true; })); // of 2 bytes
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims.clear(); }));
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims.resize(6); }));
   EXPECT_FALSE(isValid([](auto &, auto &map) { map.dims[0].stride = 2; }));

@@ -161,6 +161,25 @@ TEST_F(CudaInstance, TensorsAreDescribedToTheDeviceForEachLaunch) {
   pellucid_instance_destroy(instance);
 }
 
+TEST_F(CudaInstance, TensorsAreRoundedAsTheDeviceCopiesThem) {
+  for (bool rounds : {false, true}) {
+    package::Contents contents = boxModel();
+    contents.manifest.kernels[0].executables.back().tensorMaps[0].roundsToTf32 = rounds;
+    Loaded model{std::move(contents)};
+    pellucid_instance *instance = nullptr;
+    pellucid_instance_options options{};
+    options.struct_size = sizeof options;
+    options.device = {kDLCUDA, 0};
+    ASSERT_EQ(pellucid_instance_create(model, &options, &instance), PELLUCID_OK)
+        << pellucid_last_error();
+    int before = driver.count("roundedMaps");
+    call(instance, seen, 0, nullptr);
+    driver.synchronize();
+    EXPECT_EQ(driver.count("roundedMaps") - before, rounds ? 1 : 0);
+    pellucid_instance_destroy(instance);
+  }
+}
+
 TEST_F(CudaInstance, CallsOnSeveralStreamsFollowEachOther) {
   pellucid_instance *instance = make(0);
   void *streams[] = {driver.stream(), driver.stream(), driver.stream()};

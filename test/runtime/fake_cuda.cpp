@@ -50,8 +50,8 @@ Context *current = nullptr;
 Stream defaultStream;
 std::vector<Stream *> streams = {&defaultStream};
 std::map<unsigned long long, std::pair<size_t, int>> blocks; ///< bytes and device, by address
-size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, tensorMaps = 0, modules = 0,
-       loads = 0, copiesTo = 0, copiesFrom = 0;
+size_t launches = 0, dependentLaunches = 0, graphLaunches = 0, tensorMaps = 0, roundedMaps = 0,
+       modules = 0, loads = 0, copiesTo = 0, copiesFrom = 0;
 /// Kernels; the second one takes a tensor map as well.
 int add, addByBox;
 /// Where scripts are looked at any kernel is there and does nothing; memory begins with zeros.
@@ -137,6 +137,7 @@ API fakeCudaCount(const char *what) {
                           : name == "graphLaunches"     ? graphLaunches
                           : name == "dependentLaunches" ? dependentLaunches
                           : name == "tensorMaps"        ? tensorMaps
+                          : name == "roundedMaps"       ? roundedMaps
                           : name == "modules"           ? modules
                                                         : 0);
 }
@@ -197,9 +198,12 @@ API cuTensorMapEncodeTiled(uint64_t *map, int type, unsigned rank, void *address
   LOCKED;
   if (runsNothing)
     return Success;
-  if (type != 2 || rank != 1 || box[0] != 8 || steps[0] != 1 || interleave || swizzle != 1 || fill)
+  constexpr int unsignedInteger = 2, tf32 = 11;
+  if ((type != unsignedInteger && type != tf32) || rank != 1 || box[0] != 8 || steps[0] != 1 ||
+      interleave || swizzle != 1 || fill)
     return InvalidValue;
   ++tensorMaps;
+  roundedMaps += type == tf32;
   map[0] = reinterpret_cast<uintptr_t>(address);
   map[1] = sizes[0];
   return Success;

@@ -47,7 +47,8 @@ void CudaEmitter::addTensorMaps(llvm::SmallVectorImpl<llvm::Type *> &parameters)
   if (auto maps = kernel->getAttrOfType<mlir::ArrayAttr>(ttgpu::tensorMapsName))
     for (mlir::Attribute one : maps) {
       auto map = mlir::cast<ttgpu::TensorMapAttr>(one);
-      package::TensorMap made{map.getArgument(), map.getElementBytes(), map.getSwizzle(), {}};
+      package::TensorMap made{
+          map.getArgument(), map.getElementBytes(), map.getSwizzle(), map.getRounds(), {}};
       for (size_t d = 0; d < map.getSizes().size(); ++d)
         made.dims.push_back(dimOf(map.getSizes()[d], map.getStrides()[d], map.getBox()[d]));
       result.tensorMaps.push_back(std::move(made));

@@ -26,6 +26,7 @@
 #include "codegen/common/ElementOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -91,6 +92,7 @@ public:
       one.box = tiles.tileOf(one.load, one.type);
     if (!findSlice())
       return false;
+    readRounded();
     findRunningSums();
     if (runningSums.empty())
       findHandedOn();
@@ -208,6 +210,18 @@ private:
         reached.insert(user->result_begin(), user->result_end());
       }
     return true;
+  }
+
+  /// Boxes that round as they are copied are read as they lie.
+  void readRounded() {
+    for (StagedLoad &one : staged)
+      if (Value rounded =
+              one.box && one.box->map.getRounds() ? tiles.roundedOf(one.load, one.type) : Value()) {
+        OpBuilder b(one.load);
+        Value nothing = ub::PoisonOp::create(b, one.load.getLoc(), one.load.getType());
+        one.load.replaceAllUsesWith(nothing);
+        rounded.replaceAllUsesWith(one.load.getResult());
+      }
   }
 
   //===--- what later rounds' addresses need --------------------------------------------------===//

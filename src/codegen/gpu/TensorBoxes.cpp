@@ -5,6 +5,7 @@
 
 #include "codegen/common/CodeBuilder.h"
 #include "codegen/gpu/GlobalAccesses.h"
+#include "codegen/gpu/MatrixUnits.h"
 #include "codegen/gpu/SharedUse.h"
 
 #include "mlir/IR/Matchers.h"
@@ -299,7 +300,7 @@ private:
         return std::nullopt;
     }
     tile.map = TensorMapAttr::get(type.getContext(), argument, bytes, held.rowBytes(), sizes,
-                                  strides, box);
+                                  strides, box, of.roundedOf(load, type) != nullptr);
     return tile;
   }
 
@@ -347,6 +348,48 @@ Value baseOf(TensorCopyOp copy) {
   auto function = copy->getParentOfType<tt::FuncOp>();
   auto map = cast<TensorMapAttr>(function->getAttrOfType<ArrayAttr>(tensorMapsName)[copy.getMap()]);
   return function.getArgument(map.getArgument());
+}
+
+/// `where(x == x, bits(x) + 2^12 without the last 13, x)`, as integers of 32 bits: what is not a
+/// number stays. null: `value` is something else.
+static Value roundedToTf32(Value value) {
+  constexpr int64_t half = 1 << 12, kept = -(1 << 13);
+  auto number = [](Value of) -> std::optional<int64_t> {
+    SplatElementsAttr splat;
+    return matchPattern(of, m_Constant(&splat)) && splat.getElementType().isInteger(32)
+               ? std::optional(splat.getSplatValue<APInt>().getSExtValue())
+               : std::nullopt;
+  };
+  auto choice = value.getDefiningOp<arith::SelectOp>();
+  auto isNumber = choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  auto bits = choice ? choice.getTrueValue().getDefiningOp<tt::BitcastOp>() : tt::BitcastOp();
+  auto cut = bits ? bits.getSrc().getDefiningOp<arith::AndIOp>() : arith::AndIOp();
+  auto sum = cut ? cut.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  auto from = sum ? sum.getLhs().getDefiningOp<tt::BitcastOp>() : tt::BitcastOp();
+  Value source = from ? from.getSrc() : Value();
+  bool rounds = source && tileOf(source) && tileOf(source).getElementType().isF32() && isNumber &&
+                isNumber.getPredicate() == arith::CmpFPredicate::OEQ &&
+                isNumber.getLhs() == source && isNumber.getRhs() == source &&
+                choice.getFalseValue() == source && number(cut.getRhs()) == kept &&
+                number(sum.getRhs()) == half;
+  return rounds ? source : Value();
+}
+
+Value TensorTiles::roundedOf(tt::LoadOp load, BufferType type) {
+  for (Operation *user : load->getUsers()) {
+    auto choice = dyn_cast<arith::SelectOp>(user);
+    if (!choice || roundedToTf32(choice) != load.getResult() || !choice->hasOneUse())
+      continue;
+    auto dot = dyn_cast<tt::DotOp>(*choice->user_begin());
+    unsigned inner = dot && dot.getA() == choice.getResult() ? 1 : 0;
+    bool isRead = dot && dot.getC() != choice.getResult() && type.getAlong() == inner &&
+                  unitOf(dot) == MatrixUnit::Warpgroup && multipliesTruncated(dot);
+    // The comparison, the bits and the number itself are all that is made of what is loaded.
+    constexpr size_t uses = 4;
+    if (isRead && size_t(std::distance(load->use_begin(), load->use_end())) == uses)
+      return choice;
+  }
+  return {};
 }
 
 std::optional<TensorTile> TensorTiles::tileOf(tt::LoadOp load, BufferType type) {

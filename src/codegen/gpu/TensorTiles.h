@@ -48,6 +48,10 @@ public:
   /// reads, and nothing but zeros where that is masked off.
   std::optional<TensorTile> tileOf(tt::LoadOp load, BufferType type);
 
+  /// What a product by warpgroups reads of a load of f32 and nobody else does, rounded to tf32: the
+  /// copy by box rounds by itself. null: there is no such thing.
+  mlir::Value roundedOf(tt::LoadOp load, BufferType type);
+
   /// The place (i32 for each dim) in the round whose index is `index`; `known` has the scalars of
   /// that round.
   llvm::SmallVector<mlir::Value> placeOf(mlir::OpBuilder &b, const TensorTile &tile,

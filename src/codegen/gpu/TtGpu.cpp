@@ -273,7 +273,7 @@ LogicalResult AsyncCopyOp::verify() {
 LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, unsigned,
                                     unsigned elementBytes, unsigned swizzle,
                                     ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-                                    ArrayRef<int64_t> box) {
+                                    ArrayRef<int64_t> box, bool rounds) {
   // tensor_map_c1
   constexpr size_t mostDims = 5;
   if (sizes.empty() || sizes.size() > mostDims || strides.size() != sizes.size() ||
@@ -284,6 +284,10 @@ LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
       !llvm::is_contained({16U, 32U, 64U, 128U}, swizzle) || box[0] * elementBytes != swizzle)
     return emitError() << "expects rows of a box of 16, 32, 64 or 128 bytes, got " << box[0]
                        << " elements of " << elementBytes << " bytes";
+  // tensor_map_c4
+  if (rounds && elementBytes != 4)
+    return emitError() << "expects elements of 4 bytes to round to tf32, got " << elementBytes
+                       << " bytes";
   // tensor_map_c3
   constexpr int64_t mostOfBox = 256;
   if (llvm::any_of(box, [](int64_t extent) { return extent < 1 || extent > mostOfBox; }))

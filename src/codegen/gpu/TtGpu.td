@@ -76,14 +76,15 @@ def LayoutAttr : AttrDef<TtGpu_Dialect, "Layout",
 def TensorMapAttr : AttrDef<TtGpu_Dialect, "TensorMap"> {
   let mnemonic = "tensor_map";
   // Dims from the innermost on, whose stride is 1; sizes and strides count elements. One below zero
-  // is that of an argument, -1 - its number; it prints as `argument 3`.
+  // is that of an argument, -1 - its number; it prints as `argument 3`. `rounds`: copies leave the
+  // nearest numbers of tf32.
   let parameters = (ins "unsigned":$argument, "unsigned":$elementBytes, "unsigned":$swizzle,
       ArrayRefParameter<"int64_t">:$sizes, ArrayRefParameter<"int64_t">:$strides,
-      ArrayRefParameter<"int64_t">:$box);
+      ArrayRefParameter<"int64_t">:$box, DefaultValuedParameter<"bool", "false">:$rounds);
   let assemblyFormat = [{
     `<` `argument` `=` $argument `,` `elementBytes` `=` $elementBytes `,` `swizzle` `=` $swizzle
     `,` `sizes` `=` custom<Numbers>($sizes) `,` `strides` `=` custom<Numbers>($strides)
-    `,` `box` `=` `[` $box `]` `>`
+    `,` `box` `=` `[` $box `]` (`,` `rounds` `=` $rounds^)? `>`
   }];
   let genVerifyDecl = 1;
 }

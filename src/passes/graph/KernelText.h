@@ -19,6 +19,9 @@ namespace pellucid::passes {
 /// An element type and a number as the kernel language spells them: `tl.float32`, `0.5`.
 std::string tlName(DataType type);
 std::string tlNumber(double value);
+/// The number of tf32 that is nearest to an f32, whose last 13 bits its units would leave out. What
+/// is not a number stays one. Copies by box know this text (codegen/gpu/TensorBoxes.cpp).
+std::string roundedToTf32(const std::string &name);
 
 /// A finished kernel: `source` holds one @triton.jit function `name`, whose parameters are first
 /// `pointers` pointers (in the order of the spec's inputs, then its outputs), then one int64 for
@@ -222,7 +225,8 @@ struct GemmSpec {
   std::vector<TextOperand> bias; ///< none or one
   double alpha = 1, beta = 1;    ///< of the product and of the bias
   DataType accumulate = DataType::Float32;
-  bool tf32 = false; ///< matrix units may leave out the last 13 bits of f32 operands
+  bool tf32 = false;   ///< matrix units may leave out the last 13 bits of f32 operands
+  bool rounds = false; ///< to tf32, each operand as it is loaded
 
   /// What becomes of an element before it is stored: statements over `product`, which has the type
   /// `type`, and over elements `in0`, `in1`, … that stand at the same place of `inputs`. Their

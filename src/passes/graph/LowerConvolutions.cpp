@@ -24,13 +24,6 @@ ConvolutionDims dimsOf(const LaunchEmitter &emitter, const Node &node) {
   return convolutionDims(*callOf(node, emitter.registry, emitter.program.symbols));
 }
 
-/// To the nearest number of tf32: its units leave the last 13 bits out. What is not a number stays
-/// one.
-std::string roundedText(const std::string &name) {
-  return "tl.where(" + name + " == " + name + ", ((" + name +
-         ".to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True), " + name + ")";
-}
-
 Expr productOf(const std::vector<Expr> &values) { return product(values, 0, values.size()); }
 
 } // namespace
@@ -71,7 +64,7 @@ Value *ConvolutionLowering::copyInto(Value *target, Access access, const TextOpe
   spec.outputs = {place};
   spec.results = {"in0"};
   if (roundsCopies) {
-    spec.body = {{"v0", roundedText("in0")}};
+    spec.body = {{"v0", roundedToTf32("in0")}};
     spec.results = {"v0"};
   }
   return emitter.emit(writePointwise(std::move(spec), symbols), {value}, {target, access}, where);
@@ -147,7 +140,7 @@ ConvolutionLowering::Input ConvolutionLowering::borderedInput(bool channelsLast,
     spec.results = {"v0"};
   }
   if (roundsCopies) {
-    spec.body.push_back({"rounded", roundedText(spec.results[0])});
+    spec.body.push_back({"rounded", roundedToTf32(spec.results[0])});
     spec.results = {"rounded"};
   }
   Input made;

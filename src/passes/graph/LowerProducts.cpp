@@ -116,7 +116,8 @@ ProductLowering::Described ProductLowering::describe(const Node &node) const {
   spec.accumulate = isFloat(type.dtype)        ? opMathType(type.dtype)
                     : byteSize(type.dtype) > 4 ? DataType::Int64
                                                : DataType::Int32;
-  spec.tf32 = device.sm != 0 && emitter.tf32Products && type.dtype == DataType::Float32;
+  spec.tf32 = spec.rounds =
+      device.sm != 0 && emitter.tf32Products && type.dtype == DataType::Float32;
   return made;
 }
 
@@ -457,7 +458,8 @@ Value *ProductLowering::emit(const Described &product, const std::vector<Value *
 }
 
 /// Rows that do not begin at vectors are loaded element by element in every round; of large
-/// products they are copied first, along k, with zeros up to whole vectors behind them.
+/// products they are copied first, along k, with zeros up to whole vectors behind them. So is what
+/// does not lie along k where tf32 is multiplied: its units read nothing else.
 std::optional<ProductLowering::Described>
 ProductLowering::withAlignedRows(const Described &product, const SourceLocation &where) {
   constexpr int64_t least = 256;
@@ -469,7 +471,9 @@ ProductLowering::withAlignedRows(const Described &product, const SourceLocation 
       spec.depth.size() != 1 || spec.columns.size() != 1 || spec.a.strides.size() != 2 ||
       spec.b.strides.size() != 2 || !isLarge(spec.m) || !isLarge(spec.n) || !isLarge(spec.k))
     return std::nullopt;
-  auto isOdd = [vector](const TextOperand &operand) {
+  auto isOdd = [&](const TextOperand &operand, size_t alongK) {
+    if (spec.rounds && operand.strides[alongK].constant() != 1)
+      return true;
     for (size_t d : {0, 1})
       if (operand.strides[d].constant() == 1) {
         auto other = operand.strides[1 - d].constant();
@@ -477,16 +481,20 @@ ProductLowering::withAlignedRows(const Described &product, const SourceLocation 
       }
     return false;
   };
-  if (!isOdd(spec.a) && !isOdd(spec.b))
+  const bool copiesA = isOdd(spec.a, 1), copiesB = isOdd(spec.b, 0);
+  if (!copiesA && !copiesB)
     return std::nullopt;
   int64_t depth = (*spec.k.constant() + vector - 1) / vector * vector;
   auto copied = [&](Value *value, const TextOperand &operand, const Expr &rows, size_t alongRows) {
+    TextOperand along{operand.dtype,
+                      {operand.strides[alongRows], operand.strides[1 - alongRows]},
+                      operand.offset};
+    if (Value *weight = emitter.weights.arrange(value, along, {rows, spec.k}, {rows, depth}))
+      return weight;
     PointwiseSpec copy;
     copy.name = "copy_rows";
     copy.shape = {rows, depth};
-    copy.inputs = {{operand.dtype,
-                    {operand.strides[alongRows], operand.strides[1 - alongRows]},
-                    operand.offset}};
+    copy.inputs = {along};
     copy.inputs[0].windows = {0};
     copy.windows = {{1, 0, spec.k}};
     copy.body = {{"v0", "tl.where(part0, in0, 0).to(" + tlName(operand.dtype) + ")"}};
@@ -497,12 +505,18 @@ ProductLowering::withAlignedRows(const Described &product, const SourceLocation 
                         {emitter.emptyLike(dense), Access::Write}, where);
   };
   Described made = product;
-  made.a = copied(product.a, spec.a, spec.m, 0);
-  made.b = copied(product.b, spec.b, spec.n, 1);
+  // Zeros behind the rows of one meet what is behind those of the other: both have them.
+  const bool isLonger = spec.k.constant() != depth;
+  if (copiesA || isLonger) {
+    made.a = copied(product.a, spec.a, spec.m, 0);
+    made.spec.a = {spec.a.dtype, {depth, 1}, 0};
+  }
+  if (copiesB || isLonger) {
+    made.b = copied(product.b, spec.b, spec.n, 1);
+    made.spec.b = {spec.b.dtype, {1, depth}, 0};
+  }
   made.spec.k = depth;
   made.spec.depth = {depth};
-  made.spec.a = {spec.a.dtype, {depth, 1}, 0};
-  made.spec.b = {spec.b.dtype, {1, depth}, 0};
   return made;
 }
 

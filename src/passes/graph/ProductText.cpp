@@ -58,6 +58,8 @@ void ProductWriter::multiplyAllTiles() {
   startSide(rightSide());
   writer.line("x = " + loadOf(leftSide(), "end - k"));
   writer.line("y = " + loadOf(rightSide(), "end - k"));
+  round("x");
+  round("y");
   writer.line(dotText("acc", "y"));
   writer.open("if step % " + rounds + " == " + rounds + " - 1:");
   storeResult();
@@ -74,6 +76,11 @@ void ProductWriter::assumeBelow(const std::string &name, int64_t end) {
 std::string ProductWriter::dotText(const std::string &sum, const std::string &right) const {
   return sum + " = tl.dot(x, " + right + ", " + sum + ", input_precision=\"" +
          (spec.tf32 ? "tf32" : "ieee") + "\", out_dtype=" + tlName(spec.accumulate) + ")";
+}
+
+void ProductWriter::round(const std::string &operand) {
+  if (spec.rounds)
+    writer.line(operand + " = " + roundedToTf32(operand));
 }
 
 /// Every scalar that any tile of this spec needs, in one order.
@@ -219,8 +226,10 @@ void ProductWriter::multiplyTiles() {
   });
   spec.depth.size() == 1 ? openRounds() : openWindows();
   writer.line("x = " + loadRound(left));
+  round("x");
   forColumns([&] {
     writer.line("y" + suffixOf(at) + " = " + loadRound(rightSide()));
+    round("y" + suffixOf(at));
     writer.line(dotText(sums(), "y" + suffixOf(at)));
   });
   if (spec.depth.size() == 1) {

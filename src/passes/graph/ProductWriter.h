@@ -86,6 +86,8 @@ private:
   Steps stepsWithBorders(const Side &side);
   std::string insideText();
   std::string shapeAs(const std::string &offsets, const Side &side) const;
+  /// To tf32, where the product asks for it.
+  void round(const std::string &operand);
   std::string loadOf(const Side &side, const std::string &left, const std::string &further = "");
   void multiplyTiles();
   void forColumns(const std::function<void()> &write);

@@ -1,6 +1,8 @@
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s
 // RUN: pellucid-opt %S/../differential/boxes_across.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=ACROSS
 // RUN: pellucid-opt %S/../differential/boxes_described.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=DESCRIBED
+// RUN: pellucid-opt %S/../differential/tf32_rounded.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=ROUNDED
+// RUN: pellucid-opt %S/../differential/tf32_rounded.ttir --tt-kernel-pipeline --ttgpu-choose-products="generation-only=true stages=3" --ttgpu-accumulate-products --ttgpu-pipeline-loops | FileCheck %s --check-prefix=UNBOXED
 // RUN: pellucid-opt %s --split-input-file --ttgpu-choose-products="generation-only=true stages=3 tensor-copies=true" --ttgpu-pipeline-loops | FileCheck %s --check-prefix=SAFE
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-decide="generation-only=true stages=3 tensor-copies=true" | FileCheck %s --check-prefix=DECIDED
 // RUN: pellucid-opt %S/../differential/boxes.ttir --tt-kernel-pipeline --ttgpu-decide="generation-only=false stages=3 tensor-copies=true" | FileCheck %s --check-prefix=OTHERS
@@ -40,6 +42,21 @@
 // A descriptor's sizes and strides may be the launch's numbers.
 // DESCRIBED-LABEL: @boxes_described
 // DESCRIBED-SAME:  ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 128, sizes = [argument 5, argument 3], strides = [1, argument 5], box = [64, 128]>, #ttgpu.tensor_map<argument = 1, elementBytes = 2, swizzle = 128, sizes = [argument 4, argument 5], strides = [1, argument 4], box = [64, 64]>]
+
+// What a product alone reads of them, rounded to tf32, the copies round themselves. Threads round what they copy.
+// ROUNDED-LABEL: @tf32_rounded
+// ROUNDED-SAME:  elementBytes = 4, swizzle = 128, sizes = [60, 100], strides = [1, 60], box = [32, 128], rounds = true>
+// ROUNDED-SAME:  box = [32, 64], rounds = true>
+// ROUNDED:       scf.for
+// ROUNDED-NOT:     arith.cmpf
+// ROUNDED:         %[[X:.*]] = ttgpu.read_shared
+// ROUNDED:         %[[Y:.*]] = ttgpu.read_shared
+// ROUNDED:         tt.dot %[[X]], %[[Y]], {{.*}}ttgpu.runs
+// UNBOXED-LABEL: @tf32_rounded
+// UNBOXED-NOT:   rounds
+// UNBOXED:       ttgpu.async_copy
+// UNBOXED:       arith.cmpf oeq
+// UNBOXED:       tt.dot
 
 // DECIDED-LABEL: @boxes
 // DECIDED:       ttgpu.alloc_barriers {ttgpu.offset = {{[0-9]+}} : i32}

@@ -125,6 +125,21 @@ tt.func public @tensor_map_c3_box() attributes {ttgpu.tensor_maps = [#ttgpu.tens
 
 // -----
 
+// CHECK-LABEL: @boxes_round
+// CHECK-SAME:  box = [32, 64], rounds = true>
+tt.func public @boxes_round() attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 4, swizzle = 128, sizes = [100, 70], strides = [1, 104], box = [32, 64], rounds = true>]} {
+  tt.return
+}
+
+// -----
+
+// expected-error @+1 {{expects elements of 4 bytes to round to tf32, got 2 bytes}}
+tt.func public @tensor_map_c4_rounds() attributes {ttgpu.tensor_maps = [#ttgpu.tensor_map<argument = 0, elementBytes = 2, swizzle = 64, sizes = [100, 70], strides = [1, 104], box = [32, 64], rounds = true>]} {
+  tt.return
+}
+
+// -----
+
 tt.func public @tensor_copy_c1_no_map(%i: i32, %comes: i1) {
   %b = ttgpu.alloc_shared : <3 of tensor<64x32xbf16> along 1>
   %barriers = ttgpu.alloc_barriers : <3>

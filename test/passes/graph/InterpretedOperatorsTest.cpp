@@ -42,6 +42,28 @@ TEST_F(InterpretedOperators, longRowsBeginAnywhere) {
     });
 }
 
+/// Entropies of long rows, and rows by their norms, are read once; of several tensors that a
+/// program could not hold, not.
+TEST_F(InterpretedOperators, longRowsAreHeld) {
+  auto launchesOf = [&](int64_t length, size_t tensors) {
+    sources.clear();
+    onDevice(2e-5, [&] {
+      Value *x = tensor(f32, {130, length}, 2), *sum = x;
+      for (size_t i = 1; i < tensors; ++i)
+        sum = one("aten.mul.Tensor", {sum, tensor(f32, {130, length}, 2)});
+      Value *total = one("aten.sum.dim_IntList", {sum, List{1}, true});
+      return std::vector{one("aten.div.Tensor", {sum, one("aten.add.Scalar", {total, 9000.0})})};
+    });
+    size_t kernels = 0;
+    for (size_t at = 0; (at = sources.find("@triton.jit", at)) != std::string::npos; ++at)
+      ++kernels;
+    return kernels;
+  };
+  EXPECT_EQ(launchesOf(8195, 1), 1u);
+  EXPECT_EQ(launchesOf(9000, 2), 1u);
+  EXPECT_GT(launchesOf(9000, 3), 1u);
+}
+
 /// Columns and rows that take several rounds, or more threads.
 TEST_F(InterpretedOperators, longColumns) {
   for (const Shape &shape : std::vector<Shape>{{600, 40}, {257, 33}, {1030, 5}})
