@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 
 namespace pellucid::graph {
 
@@ -345,16 +346,34 @@ static std::vector<const TensorType *> tensorsOf(const OperatorCall &call) {
   return types;
 }
 
+/// matmul() of a matrix and more of them computes with the second operand's rows first, and gives
+/// the product's other order.
+static bool isProductInRows(const OperatorCall &call) {
+  static const std::unordered_set<std::string_view> products = {"addmm", "bmm", "linear", "mm"};
+  if (call.op.schema.name != "matmul")
+    return products.count(call.op.schema.name) != 0;
+  const Value *first = call.args[0].value(), *second = call.args[1].value();
+  return first && second && (first->type().rank() > 2 || second->type().rank() <= 2);
+}
+
+bool isAlwaysRowMajor(const OperatorCall &call) {
+  const std::string &name = call.op.schema.name;
+  bool isMade = call.op.kind == Operator::Kind::Factory && !name.ends_with("_like");
+  // Copied or not.
+  if (name == "contiguous") {
+    const std::string *format = call.args.size() > 1 ? call.args[1].string() : nullptr;
+    return !format || *format == "contiguous_format";
+  }
+  return isMade || name == "masked_fill" || name.ends_with("softmax") || isProductInRows(call);
+}
+
 bool hasKnownStrides(const OperatorCall &call) {
   std::vector<const TensorType *> operands = tensorsOf(call);
   const std::string &name = call.op.schema.name;
   if (std::all_of(operands.begin(), operands.end(),
                   [&](const TensorType *type) { return type->isContiguous(call.symbols); }))
     return true;
-  if (call.op.kind == Operator::Kind::Factory && !name.ends_with("_like"))
-    return true;
-  // Row-major whatever their operands are.
-  if (name == "masked_fill" || name.ends_with("softmax"))
+  if (isAlwaysRowMajor(call))
     return true;
   // It has its operands in another order.
   bool elementwise = call.op.kind == Operator::Kind::Pointwise && name != "rsub";

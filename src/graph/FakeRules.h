@@ -62,6 +62,8 @@ std::vector<Expr> channelsLastStrides(std::vector<Expr> shape);
 std::vector<Expr> preservedStrides(const TensorType &type, const SymbolTable &symbols);
 /// Whether a fresh result has the strides that PyTorch gives it for every size.
 bool hasKnownStrides(const OperatorCall &call);
+/// Whether it is row-major whatever strides its operands have, and whether or not they are known.
+bool isAlwaysRowMajor(const OperatorCall &call);
 /// Whether every element of `type` is known to have a place of its own.
 bool isWithoutOverlap(const TensorType &type, const SymbolTable &symbols);
 

@@ -307,8 +307,10 @@ std::vector<TracedTensor> Tracer::call(const Operator &op, std::vector<Argument>
   if (self && byStrides && !operands[*self]->storage->stridesKnown)
     aliasing = Aliasing::Unknown;
   bool stridesKnown = aliasing != Aliasing::Fresh || hasKnownStrides(*call);
-  for (const TracedTensor *operand : operands)
-    stridesKnown = stridesKnown && operand->storage->stridesKnown;
+  bool isView = aliasing == Aliasing::View || aliasing == Aliasing::Same;
+  if (isView || !isAlwaysRowMajor(*call))
+    for (const TracedTensor *operand : operands)
+      stridesKnown = stridesKnown && operand->storage->stridesKnown;
   std::vector<TracedTensor> results;
   for (size_t i = 0; i < node->resultCount(); ++i) {
     if (!node->result(i)->isTensor())
@@ -320,7 +322,7 @@ std::vector<TracedTensor> Tracer::call(const Operator &op, std::vector<Argument>
                         {{"memory_format", Argument("contiguous_format")}}, where)
                    ->result();
     TracedTensor tensor = wrap(result);
-    if (aliasing == Aliasing::View || aliasing == Aliasing::Same) {
+    if (isView) {
       const TracedTensor &operand = *operands[*self];
       tensor.storage = operand.storage;
       tensor.type.offset = tensor.type.offset + operand.type.offset - operand.value->type().offset;

@@ -221,6 +221,9 @@ class Tensors(unittest.TestCase):
     def test_parts_of_memory(self):
         self.same("parts")
 
+    def test_products_in_rows(self):
+        self.same("products_in_rows")
+
     def test_methods(self):
         self.same("methods")
 
