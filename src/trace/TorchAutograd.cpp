@@ -114,6 +114,55 @@ private:
   std::weak_ptr<autograd::Node> node;
 };
 
+bool isAmong(const std::vector<h::Value> &values, const h::Value &one) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const h::Value &value) { return value.isSame(one); });
+}
+
+/// The node of a torch.autograd.Function.
+class FunctionNode : public CallbackNode {
+public:
+  using CallbackNode::CallbackNode;
+  std::vector<h::Value> apply(h::Interpreter &interpreter,
+                              std::vector<h::Value> gradients) override {
+    if (isAmong(gradients, h::Value()) &&
+        interpreter.truth(interpreter.getAttr(ctx, "materialize_grads")))
+      gradients = ours(interpreter, "_materialized",
+                       {ctx, h::Value::list(std::move(gradients)), h::Value::list(kinds)})
+                      .elements();
+    h::CallArgs args;
+    args.location = where;
+    args.positional = std::move(gradients);
+    args.positional.insert(args.positional.begin(), ctx);
+    h::Value result = interpreter.call(interpreter.getAttr(function, "backward"), std::move(args));
+    if (fits(result))
+      return result.elements();
+    return ours(interpreter, "_checked", {result, h::Value::list(areTensors), h::Value(title)})
+        .elements();
+  }
+  h::Value function;
+  h::List areTensors; ///< of the inputs
+  h::List kinds;      ///< of each output its sizes and type; None for what is no tensor
+
+private:
+  h::Value ours(h::Interpreter &interpreter, const char *name, std::vector<h::Value> arguments) {
+    h::CallArgs args;
+    args.location = where;
+    args.positional = std::move(arguments);
+    return interpreter.call(autogradFunction(interpreter, name), std::move(args));
+  }
+  /// A gradient or None for each input, and None for what is no tensor.
+  bool fits(const h::Value &result) const {
+    if ((!result.isTuple() && !result.isList()) || result.elements().size() != areTensors.size())
+      return false;
+    for (size_t i = 0; i < areTensors.size(); ++i)
+      if (const h::Value &one = result.elements()[i];
+          !one.isNone() && (!areTensors[i].boolean() || !one.as<TensorObject>()))
+        return false;
+    return true;
+  }
+};
+
 TensorObject &tensorNamed(h::Interpreter &interpreter, const h::Value &value, const char *what) {
   auto *tensor = value.as<TensorObject>();
   if (!tensor)
@@ -153,17 +202,13 @@ h::Value runEngine(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
   return h::Value::list(autograd::run(interpreter, request));
 }
 
-/// node(name, inputs, outputs, backward, ctx): the outputs have it as their grad_fn from here on.
-h::Value makeNode(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
-  auto node = std::make_shared<CallbackNode>(tracer, interpreter);
-  node->title = a[0].str();
-  node->backward = a[3];
-  node->ctx = a[4];
-  for (const h::Value &input : a[1].elements()) {
+/// The outputs have `node` as their grad_fn from here on; None stands for what has none.
+void link(const std::shared_ptr<CallbackNode> &node, const std::vector<h::Value> &inputs,
+          const std::vector<h::Value> &outputs) {
+  for (const h::Value &input : inputs) {
     auto *tensor = input.as<TensorObject>();
     node->next.push_back(tensor ? gradientEdge(*tensor) : Edge());
   }
-  const std::vector<h::Value> &outputs = a[2].elements();
   node->outputCount = static_cast<uint32_t>(outputs.size());
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     auto *tensor = outputs[i].as<TensorObject>();
@@ -174,7 +219,96 @@ h::Value makeNode(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
     metaOf(*tensor).requiresGrad = false;
     tensor->seen = tensor->tensor.storage->counted;
   }
+}
+
+/// node(name, inputs, outputs, backward, ctx): the outputs have it as their grad_fn from here on.
+h::Value makeNode(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  auto node = std::make_shared<CallbackNode>(tracer, interpreter);
+  node->title = a[0].str();
+  node->backward = a[3];
+  node->ctx = a[4];
+  link(node, a[1].elements(), a[2].elements());
   return h::Value(std::make_shared<NodeObject>(node));
+}
+
+/// stands_in(values, one): whether it is one of them.
+h::Value standsIn(h::Interpreter &, Bound &a) { return h::Value(isAmong(a[0].elements(), a[1])); }
+
+/// needs(args): for each whether it is a tensor that requires a gradient.
+h::Value needsOf(h::Interpreter &interpreter, Bound &a) {
+  std::optional<h::Value> kind;
+  h::Tuple needs;
+  for (const h::Value &value : a[0].elements()) {
+    bool isTensor = value.as<TensorObject>() != nullptr;
+    if (!isTensor && value.isObject()) {
+      if (!kind)
+        kind = interpreter.getAttr(h::Value(interpreter.nativeModule("torch")), "Tensor");
+      isTensor = interpreter.isInstance(value, *kind);
+    }
+    needs.emplace_back(isTensor && interpreter.truth(interpreter.getAttr(value, "requires_grad")));
+  }
+  return h::Value::tuple(std::move(needs));
+}
+
+/// without_grad(function, args): as under no_grad().
+h::Value callWithoutGrad(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  autograd::ModeGuard guard(tracer.gradients, false);
+  return interpreter.call(a[0], a[1].elements());
+}
+
+/// save(ctx, outputs, node): what the context is to keep for the backward pass. Outputs among it
+/// would hold what holds them.
+h::Value saveInContext(h::Interpreter &interpreter, Bound &a) {
+  const h::Value &ctx = a[0];
+  const std::shared_ptr<autograd::Node> &node = a[2].as<NodeObject>()->node;
+  const std::vector<h::Value> outputs = listOf(a[1]);
+  h::List saved;
+  for (const h::Value &one : listOf(interpreter.getAttr(ctx, "_to_save"))) {
+    auto *tensor = one.as<TensorObject>();
+    std::optional<uint32_t> place;
+    for (uint32_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i].isSame(one))
+        place = i;
+    saved.push_back(tensor
+                        ? h::Value(std::make_shared<SavedObject>(interpreter, *tensor, place, node))
+                        : h::Value());
+  }
+  const h::Value none = h::Value::tuple({});
+  interpreter.setAttr(ctx, "_had_saved", h::Value(!saved.empty()));
+  interpreter.setAttr(ctx, "_saved", h::Value::list(std::move(saved)));
+  for (const char *name : {"_to_save", "_dirty", "_fixed"})
+    interpreter.setAttr(ctx, name, none);
+  return h::Value();
+}
+
+/// function(name, cls, ctx, args, outputs): the outputs have the Function as their grad_fn, but
+/// those that its context says have none.
+h::Value makeFunctionNode(Tracer &tracer, h::Interpreter &interpreter, Bound &a) {
+  auto node = std::make_shared<FunctionNode>(tracer, interpreter);
+  node->title = a[0].str();
+  node->function = a[1];
+  node->ctx = a[2];
+  for (const h::Value &input : a[3].elements())
+    node->areTensors.emplace_back(input.as<TensorObject>() != nullptr);
+  const std::vector<h::Value> stays = listOf(interpreter.getAttr(node->ctx, "_fixed"));
+  h::List followed;
+  for (const h::Value &output : a[4].elements()) {
+    auto *tensor = output.as<TensorObject>();
+    followed.push_back(tensor && !isAmong(stays, output) ? output : h::Value());
+    if (!tensor) {
+      node->kinds.emplace_back();
+      continue;
+    }
+    h::List sizes;
+    for (const Expr &size : tensor->tensor.type.shape)
+      sizes.push_back(h::Value::integer(size));
+    node->kinds.push_back(
+        h::Value::tuple({h::Value::list(std::move(sizes)), dtypeValue(tensor->tensor.type.dtype)}));
+  }
+  link(node, a[3].elements(), followed);
+  Bound saved = {node->ctx, h::Value::list(std::move(followed)),
+                 h::Value(std::make_shared<NodeObject>(node))};
+  return saveInContext(interpreter, saved);
 }
 
 /// An output that a Function wrote in place is rebased like any tensor that is written to.
@@ -311,12 +445,20 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
     names.set("node",
               h::native("node", "name, inputs, outputs, backward, ctx=None",
                         [&tracer](h::Interpreter &i, Bound &a) { return makeNode(tracer, i, a); }));
-    names.set("saved", h::native("saved", "tensor, output, node", [](h::Interpreter &i, Bound &a) {
-                std::optional<uint32_t> output;
-                if (!a[1].isNone())
-                  output = static_cast<uint32_t>(i.toInt64(a[1], "output"));
-                return h::Value(std::make_shared<SavedObject>(i, *a[0].as<TensorObject>(), output,
-                                                              a[2].as<NodeObject>()->node));
+    names.set("saved", h::native("saved", "tensor, node", [](h::Interpreter &i, Bound &a) {
+                return h::Value(std::make_shared<SavedObject>(
+                    i, *a[0].as<TensorObject>(), std::nullopt, a[1].as<NodeObject>()->node));
+              }));
+    names.set("save", h::native("save", "ctx, outputs, node", saveInContext));
+    names.set("stands_in", h::native("stands_in", "values, one", standsIn));
+    names.set("needs", h::native("needs", "args", needsOf));
+    names.set("function", h::native("function", "name, cls, ctx, args, outputs",
+                                    [&tracer](h::Interpreter &i, Bound &a) {
+                                      return makeFunctionNode(tracer, i, a);
+                                    }));
+    names.set("without_grad",
+              h::native("without_grad", "function, args", [&tracer](h::Interpreter &i, Bound &a) {
+                return callWithoutGrad(tracer, i, a);
               }));
     names.set("detached", h::native("detached", "tensor", [](h::Interpreter &, Bound &a) {
                 return h::Value(detached(*a[0].as<TensorObject>()));

@@ -260,11 +260,10 @@ _freed = (
 
 
 class FunctionCtx:
-    def __init__(self):
-        self.needs_input_grad = ()
-        self.materialize_grads = True
-        self._to_save, self._saved, self._freed, self._had_saved = (), None, False, False
-        self._dirty, self._fixed = (), ()
+    needs_input_grad = ()
+    materialize_grads = True
+    _to_save, _saved, _freed, _had_saved = (), None, False, False
+    _dirty, _fixed = (), ()
 
     def save_for_backward(self, *tensors):
         for one in tensors:
@@ -283,18 +282,6 @@ class FunctionCtx:
             return tuple(self._to_save)
         return tuple([None if one is None else one() for one in self._saved])
 
-    def _save(self, outputs, node):
-        """What is kept for the backward pass: outputs among it would hold what holds them."""
-        saved = []
-        for one in self._to_save:
-            place = None
-            for i, output in enumerate(outputs):
-                if output is one:
-                    place = i
-            saved.append(None if one is None else tape.saved(one, place, node))
-        self._had_saved = len(saved) != 0
-        self._saved, self._to_save, self._dirty, self._fixed = saved, (), (), ()
-
     @property
     def saved_variables(self):
         return self.saved_tensors
@@ -310,13 +297,6 @@ class FunctionCtx:
 
     def _release(self):
         self._freed, self._saved = True, None
-
-
-def _stands_in(tensors, one):
-    for other in tensors:
-        if other is one:
-            return True
-    return False
 
 
 class Function:
@@ -341,17 +321,17 @@ class Function:
 
 def _apply(cls, args):
     ctx = FunctionCtx()
-    ctx.needs_input_grad = tuple([isinstance(a, torch.Tensor) and a.requires_grad for a in args])
-    recorded = is_grad_enabled() and True in ctx.needs_input_grad
-    with no_grad():
-        if cls.setup_context is Function.setup_context:
-            output = cls.forward(ctx, *args)
-        else:
+    ctx.needs_input_grad = needs = tape.needs(args)
+    recorded = True in needs and is_grad_enabled()
+    if cls.setup_context is Function.setup_context:
+        output = tape.without_grad(cls.forward, (ctx,) + args)
+    else:
+        with no_grad():
             output = cls.forward(*args)
             cls.setup_context(ctx, args, output)
     outputs = list(output) if isinstance(output, tuple) else [output]
     for i, one in enumerate(outputs):
-        if isinstance(one, torch.Tensor) and _stands_in(args, one) and not _stands_in(ctx._dirty, one):
+        if tape.stands_in(args, one) and isinstance(one, torch.Tensor) and not tape.stands_in(ctx._dirty, one):
             outputs[i] = tape.detached(one)
             ctx._to_save = tuple([outputs[i] if saved is one and not recorded else saved for saved in ctx._to_save])
     if recorded:
@@ -360,27 +340,13 @@ def _apply(cls, args):
 
 
 def _record(cls, ctx, args, outputs):
-    fixed = [not isinstance(one, torch.Tensor) or _stands_in(ctx._fixed, one) for one in outputs]
     for one in ctx._dirty:
         tape.check_in_place(one)
         if one._base is not None and (one._base.requires_grad or one.requires_grad):
             raise NotImplementedError("a Function that marks a view dirty is not followed; give it the whole tensor, or return a new one")
         tape.written(one)
-    types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
-    followed = [None if stays else one for one, stays in zip(outputs, fixed)]
     # Functions of ours stand for operators that PyTorch has.
-    name = getattr(cls, "_named_as", None) or cls.__name__ + "Backward"
-    node = tape.node(name, list(args), followed, _backward_of(cls, ctx, [isinstance(a, torch.Tensor) for a in args], types, name), ctx)
-    ctx._save(followed, node)
-
-
-def _backward_of(cls, ctx, are_tensors, types, name):
-    """A function of its own, so that it holds no result of the call."""
-
-    def run(gradients):
-        return _checked(cls.backward(ctx, *_materialized(ctx, gradients, types)), are_tensors, name)
-
-    return run
+    tape.function(getattr(cls, "_named_as", None) or cls.__name__ + "Backward", cls, ctx, args, outputs)
 
 
 def _materialized(ctx, gradients, types):
@@ -449,7 +415,7 @@ def _operator_call(name, title, function, backward, setup_context, args, given, 
     types = [(list(one.shape), one.dtype) if isinstance(one, torch.Tensor) else None for one in outputs]
     forms = [_form(one) for one in args]
     node = tape.node(title, tensors, outputs, _backward_of_operator(name, ctx, backward, forms, given, types, isinstance(output, list)), ctx)
-    ctx._save([one if one.is_floating_point() else None for one in outputs if isinstance(one, torch.Tensor)], node)
+    tape.save(ctx, [one if one.is_floating_point() else None for one in outputs if isinstance(one, torch.Tensor)], node)
     return output
 
 

@@ -75,7 +75,7 @@ def _differentiate(pred, regions, leaves, results):
     kept, tape = [], torch._pellucid_tape
     types = [(list(results[i].shape), results[i].dtype) for i in followed]
     node = tape.node("CondAutogradOpBackward", leaves, results, _backward_of_cond(pred, regions, kept, wanted, followed, types, captures))
-    kept.extend([tape.saved(leaf, None, node) for leaf in leaves])
+    kept.extend([tape.saved(leaf, node) for leaf in leaves])
 
 
 def _backward_of_cond(pred, regions, kept, wanted, followed, types, captures):
@@ -173,7 +173,7 @@ def _differentiate_loop(cond_fn, body_fn, specs, leaves, results):
     whole = all([isinstance(leaf, torch.Tensor) for leaf in leaves])
     kept, tape = [], torch._pellucid_tape
     node = tape.node("WhileLoopAutogradOpBackward", leaves, results, _backward_of_loop(cond_fn, body_fn, specs, kept, captures, whole))
-    kept.extend([tape.saved(leaf, None, node) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves])
+    kept.extend([tape.saved(leaf, node) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves])
 
 
 def _backward_of_loop(cond_fn, body_fn, specs, kept, captures, whole):
