@@ -420,6 +420,13 @@ h::Value FormulaMemory::call(h::Interpreter &interpreter, const Formula &formula
   return result;
 }
 
+h::Value FormulaMemory::call(h::Interpreter &interpreter, const h::Value &function,
+                             h::CallArgs args) {
+  Formula &formula = functions[function.object().get()];
+  formula.function = function;
+  return call(interpreter, formula, std::move(args));
+}
+
 bool FormulaMemory::prepare(h::Interpreter &interpreter,
                             const std::vector<std::shared_ptr<TensorObject>> &tensors) {
   std::vector<h::Value> values;

@@ -19,6 +19,10 @@ public:
   /// The formula's result for these arguments.
   host::Value call(host::Interpreter &interpreter, const Formula &formula, host::CallArgs args);
 
+  /// The same of another function of ours that has no effects.
+  host::Value call(host::Interpreter &interpreter, const host::Value &function,
+                   host::CallArgs args);
+
   /// A value among the arguments, or of a node before.
   struct Place {
     int32_t node = -1; ///< none: the argument `index`
@@ -72,6 +76,7 @@ private:
 
   Tracer &tracer;
   std::unordered_map<Key, Template, Hash> templates;
+  std::unordered_map<const host::Object *, Formula> functions; ///< which hold them
 };
 
 } // namespace pellucid::trace

@@ -3,6 +3,7 @@
 // written with it is torch/autograd.py.
 #include "autograd/Engine.h"
 #include "trace/Derivatives.h"
+#include "trace/FormulaMemory.h"
 #include "trace/Gradients.h"
 #include "trace/TensorCalls.h"
 #include "trace/TorchSources.h"
@@ -153,7 +154,7 @@ private:
   }
   /// A gradient or None for each input, and None for what is no tensor.
   bool fits(const h::Value &result) const {
-    if ((!result.isTuple() && !result.isList()) || result.elements().size() != areTensors.size())
+    if (!result.isTuple() || result.elements().size() != areTensors.size())
       return false;
     for (size_t i = 0; i < areTensors.size(); ++i)
       if (const h::Value &one = result.elements()[i];
@@ -451,6 +452,14 @@ void addTorchAutograd(h::NativeModules &modules, Tracer &tracer) {
               }));
     names.set("save", h::native("save", "ctx, outputs, node", saveInContext));
     names.set("stands_in", h::native("stands_in", "values, one", standsIn));
+    // Of text of ours whose operators follow from its arguments: they are recorded again.
+    names.set("repeated", h::nativeRaw("repeated", [&tracer](h::Interpreter &i, h::CallArgs args) {
+                h::Value function = args.positional.at(0);
+                args.positional.erase(args.positional.begin());
+                return tracer.recorder
+                           ? tracer.recorder->formulas().call(i, function, std::move(args))
+                           : i.call(function, std::move(args));
+              }));
     names.set("needs", h::native("needs", "args", needsOf));
     names.set("function", h::native("function", "name, cls, ctx, args, outputs",
                                     [&tracer](h::Interpreter &i, Bound &a) {

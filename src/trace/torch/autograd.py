@@ -359,7 +359,7 @@ def _materialized(ctx, gradients, types):
 
 
 def _checked(result, are_tensors, name):
-    result = list(result) if isinstance(result, (tuple, list)) else [result]
+    result = list(result) if isinstance(result, tuple) else [result]
     count = len(are_tensors)
     while len(result) > count and result[-1] is None:
         result.pop()
@@ -369,9 +369,9 @@ def _checked(result, are_tensors, name):
         if gradient is None:
             continue
         if not is_tensor:
-            raise RuntimeError(f"function {name} returned a gradient different from None at position {i + 1}, but the corresponding forward input was not a Variable")
+            raise RuntimeError(f"function {name} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")
         if not isinstance(gradient, torch.Tensor):
-            raise TypeError(f"expected Variable or None (got {type(gradient).__name__})")
+            raise RuntimeError(f"expected Variable or None (got {type(gradient).__name__})")
     return result
 
 

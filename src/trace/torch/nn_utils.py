@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.nn.utils: gradients and parameters as a whole."""
 import torch
+import torch._pellucid_tape as tape
 
 
 def _listed(parameters):
@@ -11,14 +12,17 @@ def _gradients(parameters):
     return [p.grad for p in _listed(parameters) if p.grad is not None]
 
 
+def _norm_of_all(tensors, norm_type):
+    return torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(one, norm_type) for one in tensors]), norm_type)
+
+
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     tensors = _listed(tensors)
     norm_type = float(norm_type)
     if len(tensors) == 0:
         return torch.tensor(0.0)
     with torch.no_grad():
-        norms = [torch.linalg.vector_norm(t, norm_type) for t in tensors]
-        total = torch.linalg.vector_norm(torch.stack(norms), norm_type)
+        total = tape.repeated(_norm_of_all, tensors, norm_type)
     if error_if_nonfinite and torch.logical_or(total.isnan(), total.isinf()):
         raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and scale the "
                            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`")

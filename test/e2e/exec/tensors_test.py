@@ -218,6 +218,9 @@ class Tensors(unittest.TestCase):
     def test_memory_formats_kept(self):
         self.same("memory_formats_kept")
 
+    def test_functions_of_turns(self):
+        self.same("functions_of_turns")
+
     def test_parts_of_memory(self):
         self.same("parts")
 
