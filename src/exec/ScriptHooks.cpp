@@ -112,7 +112,8 @@ void ScriptHooks::reset() {
 
 void ScriptHooks::output(std::string_view text) {
   if (silent) {
-    silent->broken = true;
+    if (silent->stops)
+      throw OutsideEffect();
     return;
   }
   if (out && std::fwrite(text.data(), 1, text.size(), out) != text.size() && !outputError)
@@ -121,7 +122,8 @@ void ScriptHooks::output(std::string_view text) {
 
 void ScriptHooks::errorOutput(std::string_view text) {
   if (silent) {
-    silent->broken = true;
+    if (silent->stops)
+      throw OutsideEffect();
     return;
   }
   flushOutput();

@@ -67,20 +67,24 @@ public:
     double begin;
   };
 
-  /// While it lives, what the script prints is dropped, and noted.
+  /// Thrown through the host program while a Silence stops it; no host handler sees it.
+  struct OutsideEffect {};
+  /// While it lives, what the script prints is dropped, or it is stopped there, and before it draws
+  /// numbers, asks for the time or uses files.
   class Silence {
   public:
-    explicit Silence(ScriptHooks &h) : hooks(h), outer(h.silent) { hooks.silent = this; }
+    explicit Silence(ScriptHooks &h, bool s = false) : hooks(h), outer(h.silent), stops(s) {
+      hooks.silent = this;
+    }
     ~Silence() { hooks.silent = outer; }
     Silence(const Silence &) = delete;
     Silence &operator=(const Silence &) = delete;
-    bool wasBroken() const { return broken; }
 
   private:
     friend class ScriptHooks;
     ScriptHooks &hooks;
     Silence *outer;
-    bool broken = false;
+    bool stops;
   };
 
 private:
