@@ -278,6 +278,17 @@ def check_hostile(checks):
     edits("nested", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Add(" * 5000 + "1", "hint": None}}))
     edits("64 bits", lambda g: graph(g)["tensor_values"]["x"]["sizes"].__setitem__(0, {"as_expr": {"expr_str": "Pow(Integer(9), Integer(60))", "hint": None}}))
 
+    # What is said to be written must be an input that is a tensor; a guard names inputs as forward() does.
+    def mutation(g):
+        out = graph(g)["outputs"][0]["as_tensor"]["name"]
+        graph(g)["outputs"].insert(0, {"as_tensor": {"name": out}})
+        g["graph_module"]["signature"]["output_specs"].insert(0, {"user_input_mutation": {"arg": {"name": out}, "user_input_name": "gone"}})
+
+    edits("which is none of its inputs", mutation)
+    edits("holds for none", lambda g: g["guards_code"].append("L['x'].size()[1] > 9000000"))
+    write(copy, edited(net, lambda g: g["guards_code"].append("L['x'].size()[0] > 0")))
+    assert "not read" not in (said := checks.run(copy)), said[:300]
+
     def unbound(target, **more):
         """A hundred million results, of which the archive names one."""
         def edit(g):
