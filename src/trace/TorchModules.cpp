@@ -109,6 +109,8 @@ void addFactory(h::Module &module, Tracer &tracer, const std::string &name, Init
       args.positional = {size->second};
       args.keywords.erase(size);
     }
+    if (!full && args.positional.empty())
+      i.raise("TypeError", name + "() missing 1 required positional arguments: \"size\"");
     std::vector<h::Value> a = signature.bind(i, name, args);
     size_t at = full ? 2 : 1; // of the options
     checkMaking(i, a[at + 2]);
