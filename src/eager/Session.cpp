@@ -252,39 +252,17 @@ public:
       h::Dict dict;
       for (const auto &[key, element] : value.dictionary().items())
         dict.set(key, of(element, name + "_" + (key.isStr() ? key.str() : h::repr(key))));
-      containers.emplace_back(h::Value::dict(dict), h::Value::dict(dict));
-      return containers.back().first;
+      return h::Value::dict(std::move(dict));
     }
     if (!value.isList() && !value.isTuple())
       return value;
     h::List list;
     for (const h::Value &element : value.elements())
       list.push_back(of(element, name + "_" + std::to_string(list.size())));
-    if (value.isTuple())
-      return h::Value::tuple(std::move(list));
-    containers.emplace_back(h::Value::list(list), h::Value::list(list));
-    return containers.back().first;
+    return value.isTuple() ? h::Value::tuple(std::move(list)) : h::Value::list(std::move(list));
   }
 
-  /// Whether the lists and dicts that the function was given hold what they held.
-  bool areUnchanged() const {
-    auto isSame = [](const h::Value &a, const h::Value &b) {
-      return a.isObject() || a.isList() || a.isDict() ? a.isSame(b) : h::sameStructure(a, b);
-    };
-    return std::all_of(containers.begin(), containers.end(), [&](const auto &one) {
-      if (one.first.isList())
-        return std::equal(one.first.list().begin(), one.first.list().end(),
-                          one.second.list().begin(), one.second.list().end(), isSame);
-      const auto &now = one.first.dictionary().items(), &was = one.second.dictionary().items();
-      return std::equal(now.begin(), now.end(), was.begin(), was.end(),
-                        [&](const auto &a, const auto &b) {
-                          return h::sameStructure(a.first, b.first) && isSame(a.second, b.second);
-                        });
-    });
-  }
-
-  graph::Device device;          ///< of the arguments
-  std::vector<h::Value> tensors; ///< the program's inputs
+  graph::Device device; ///< of the arguments
 
 private:
   h::Value input(const TensorObject &tensor, const std::string &name) {
@@ -300,103 +278,29 @@ private:
     if (made.storage->device.kind == graph::Device::Kind::Cuda)
       device = made.storage->device;
     tracer.recorder->assume(device);
-    tensors.push_back(tensorValue(tracer, std::move(made)));
-    return tensors.back();
+    return tensorValue(tracer, std::move(made));
   }
 
   Tracer &tracer;
   EagerRecorder::NestedTrace &nested;
   const TraceRequest &request;
-  std::vector<std::pair<h::Value, h::Value>> containers; ///< as given, and a copy
   size_t next = 0;
 };
 
-bool isRowMajor(const TensorType &type, const symbolic::SymbolTable &symbols) {
-  return type.isContiguous(symbols) && type.offset.isConstant() && *type.offset.constant() == 0;
-}
-
-/// Where the tensors among `leaves` lie, and what the program has to give for them, in `outputs`.
-ResultPlaces placesOf(const std::vector<h::Value> &leaves, const std::vector<h::Value> &inputs,
-                      const std::vector<std::pair<std::shared_ptr<TracedStorage>, uint64_t>> &held,
-                      const symbolic::SymbolTable &symbols, std::vector<TracedTensor> &outputs) {
-  using Of = ResultPlaces::Place::Of;
-  ResultPlaces out;
-  auto tensorIn = [](const h::Value &value) -> const TracedTensor & {
-    return value.as<TensorObject>()->tensor;
-  };
-  auto indexOf = [](const auto &list, const auto &is) {
-    auto found = std::find_if(list.begin(), list.end(), is);
-    return found == list.end() ? std::nullopt
-                               : std::optional(static_cast<size_t>(found - list.begin()));
-  };
-  std::vector<std::pair<const TracedStorage *, size_t>> wholes; ///< that are outputs
-  bool isPlain = true;
-  for (size_t at = 0; at < leaves.size(); ++at) {
-    const TracedTensor &tensor = tensorIn(leaves[at]);
-    auto shares = [&](const h::Value &other) { return tensorIn(other).storage == tensor.storage; };
-    auto isIt = [&](const h::Value &other) { return other.isSame(leaves[at]); };
-    auto earlier = indexOf(leaves, isIt);
-    if (*earlier < at) {
-      out.places.push_back({Of::Earlier, *earlier, std::nullopt});
-    } else if (auto input = indexOf(inputs, shares)) {
-      bool isItself = inputs[*input].isSame(leaves[at]);
-      out.places.push_back(
-          {Of::Input, *input, isItself ? std::nullopt : std::optional(tensor.type)});
-    } else if (indexOf(held, [&](const auto &one) { return one.first == tensor.storage; })) {
-      // Its own object is the script's; a view that was made of it is one of the trace.
-      out.isUnknown |= tensor.value != nullptr;
-      out.places.push_back({Of::Tensor, 0, std::nullopt});
-    } else if (std::count_if(leaves.begin(), leaves.end(), shares) == 1 &&
-               isRowMajor(tensor.type, symbols)) {
-      out.places.push_back({Of::Output, outputs.size(), std::nullopt});
-      outputs.push_back(tensor);
-      continue;
-    } else {
-      const TracedStorage &storage = *tensor.storage;
-      auto known = indexOf(wholes, [&](const auto &one) { return one.first == &storage; });
-      if (!known && !isRowMajor(storage.type, symbols)) {
-        out.isUnknown |= std::count_if(leaves.begin(), leaves.end(), shares) != 1;
-        out.places.push_back({Of::Output, outputs.size(), std::nullopt});
-        outputs.push_back(tensor);
-        continue;
-      }
-      // A part of what is computed anyway; where it is alone, no more than it is made.
-      if (std::count_if(leaves.begin(), leaves.end(), shares) == 1 &&
-          !(tensor.type.numel() == storage.type.numel())) {
-        out.places.push_back({Of::Output, outputs.size(), std::nullopt});
-        outputs.push_back(tensor);
-        continue;
-      }
-      if (!known) {
-        known = wholes.size();
-        wholes.emplace_back(&storage, outputs.size());
-        TracedTensor whole;
-        whole.storage = tensor.storage;
-        whole.type = storage.type;
-        outputs.push_back(whole);
-      }
-      out.places.push_back({Of::Output, wholes[*known].second, tensor.type});
-    }
-    isPlain = false;
-  }
-  if (isPlain)
-    out.places.clear();
-  return out;
-}
-
-void collectLeaves(const h::Value &value, std::vector<h::Value> &out,
-                   h::Interpreter &interpreter) {
-  if (value.as<TensorObject>())
-    out.push_back(value);
-  else if (value.isDict())
+void collectTensors(const h::Value &value, std::vector<TracedTensor> &out,
+                    h::Interpreter &interpreter) {
+  if (auto *tensor = value.as<TensorObject>()) {
+    out.push_back(tensor->tensor);
+  } else if (value.isDict()) {
     for (const auto &[key, element] : value.dictionary().items())
-      collectLeaves(element, out, interpreter);
-  else if (value.isSequence())
+      collectTensors(element, out, interpreter);
+  } else if (value.isSequence()) {
     for (const h::Value &element : value.elements())
-      collectLeaves(element, out, interpreter);
-  else if (value.as<h::Instance>() && interpreter.findAttr(value, "_fields"))
+      collectTensors(element, out, interpreter);
+  } else if (value.as<h::Instance>() && interpreter.findAttr(value, "_fields")) {
     for (const h::Value &element : interpreter.iterate(value))
-      collectLeaves(element, out, interpreter);
+      collectTensors(element, out, interpreter);
+  }
 }
 
 /// The sizes of the arguments' tensors, in order.
@@ -494,15 +398,8 @@ TracedModel Session::trace(const h::Value &callable, h::CallArgs args,
   recordingTracer.chooseConfig = isOnGpu ? scriptDevices.chooseConfig : ConfigChooser();
   TracedModel traced;
   traced.result = i.call(callable, std::move(args));
-  traced.changesArguments = !inputs.areUnchanged();
-  std::vector<h::Value> leaves;
-  collectLeaves(traced.result, leaves, i);
   std::vector<TracedTensor> results;
-  if (request.keepsViews)
-    traced.results = placesOf(leaves, inputs.tensors, nested.held(), symbols, results);
-  else
-    for (const h::Value &leaf : leaves)
-      results.push_back(leaf.as<TensorObject>()->tensor);
+  collectTensors(traced.result, results, i);
   traced.program = nested.finish(results, i.location());
   traced.program.sourceNames = i.sourceNames();
   traced.followed = recordingTracer.followed;

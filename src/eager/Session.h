@@ -33,30 +33,9 @@ struct TraceRequest {
     int64_t min = 2, max = INT64_MAX;
   };
   bool strict = false;
-  /// The results say which memory they lie in: TracedModel::results.
-  bool keepsViews = false;
   /// Per tensor in the arguments, in order (dicts and sequences opened), per dim: its symbol, where
   /// it is dynamic. What is left out is static.
   std::vector<std::vector<std::optional<Dim>>> dims;
-};
-
-/// Where the tensors that a traced function gives back lie, where that is not new memory of each:
-/// what is written to one is seen by all that share it.
-struct ResultPlaces {
-  struct Place {
-    enum class Of : uint8_t {
-      Output, ///< of the program: `index` counts its results
-      Input,  ///< the argument `index`
-      Tensor, ///< the script's own tensor, as it stands in TracedModel::result
-      Earlier ///< the same object as the result `index`
-    };
-    Of of = Of::Output;
-    size_t index = 0;
-    /// A view of that, row-major, memory; none: that tensor itself.
-    std::optional<graph::TensorType> view;
-  };
-  std::vector<Place> places; ///< of the results, in order; empty: each is an output of its own
-  bool isUnknown = false;    ///< a view of what is not known as an input or output
 };
 
 /// What a trace gives beside the program.
@@ -67,8 +46,6 @@ struct TracedModel {
   /// The script's tensors whose values the program has, and how often they had been written to.
   std::vector<std::pair<std::shared_ptr<trace::TracedStorage>, uint64_t>> held;
   graph::Device device; ///< where the arguments lay, or else what the program has the values of
-  ResultPlaces results; ///< where TraceRequest::keepsViews
-  bool changesArguments = false; ///< puts other elements into lists or dicts that it was given
 };
 
 /// One per interpreter. Nothing is compiled or read before it is needed.

@@ -4,8 +4,9 @@
 /// function can see.
 #include "exec/Programs.h"
 #include "exec/ScriptHooks.h"
-#include "exec/Surroundings.h"
 #include "host/InterpreterState.h"
+#include "host/TreeWalk.h"
+#include "syntax/Ast.h"
 #include "trace/TensorObject.h"
 
 #include <algorithm>
@@ -19,17 +20,161 @@ namespace {
 
 constexpr size_t mostPrograms = 8; ///< as torch._dynamo.config.recompile_limit
 
-bool isRowMajor(const graph::TensorType &type) {
-  return type.isContiguous(symbolic::SymbolTable());
+bool isPlain(const h::Value &value) {
+  return value.isNone() || value.isBool() || value.isInt() || value.isFloat() || value.isStr();
 }
+
+/// Values around a function that it may depend on: names in its text and those of functions it can
+/// reach, attributes of modules and instances.
+class Surroundings {
+public:
+  void add(const h::Value &value) {
+    if (value.isSequence()) {
+      for (const h::Value &element : value.elements())
+        add(element);
+      return;
+    }
+    if (value.isDict()) {
+      for (const auto &[key, element] : value.dictionary().items())
+        add(element);
+      return;
+    }
+    if (!value.isObject() || seen.size() > mostObjects || !seen.insert(value.object().get()).second)
+      return;
+    if (value.as<trace::TensorObject>())
+      tensors.push_back(value);
+    else if (auto function = value.shared<h::Function>())
+      addFunction(function);
+    else if (auto *bound = value.as<h::BoundMethod>()) {
+      add(bound->self);
+      add(bound->function);
+    } else if (auto instance = value.shared<h::Instance>())
+      addInstance(instance);
+    else if (auto cls = value.shared<h::Class>())
+      addMethods(*cls);
+  }
+
+  std::vector<h::Value> tensors;
+
+  /// Whether everything is as it was when it was added.
+  bool holds() const {
+    return std::all_of(cells.begin(), cells.end(), [](const Cell &cell) {
+      const h::Value *now = cell.names->find(cell.name);
+      return now ? isSame(*now, cell.value) : cell.isAbsent;
+    });
+  }
+
+private:
+  static constexpr size_t mostObjects = 20'000, mostElements = 256;
+  struct Cell {
+    std::shared_ptr<const void> keepAlive;
+    const h::Namespace *names;
+    std::string name;
+    h::Value value;
+    bool isAbsent = false;
+  };
+
+  /// Containers are compared by what they hold, for which a copy is kept.
+  static h::Value snapshot(const h::Value &value) {
+    if (value.isList() && value.list().size() <= mostElements)
+      return h::Value::list(h::List(value.list()));
+    if (value.isDict() && value.dictionary().size() <= mostElements)
+      return h::Value::dict(h::Dict(value.dictionary()));
+    return value;
+  }
+  static bool isSame(const h::Value &a, const h::Value &b) {
+    if (a.kind() != b.kind())
+      return false;
+    if (isPlain(a))
+      return a.isFloat() ? a.real() == b.real() || (a.real() != a.real() && b.real() != b.real())
+                         : h::equal(a, b);
+    auto all = [](const std::vector<h::Value> &x, const std::vector<h::Value> &y) {
+      return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), isSame);
+    };
+    if (a.isSequence())
+      return a.isSame(b) || all(a.elements(), b.elements());
+    if (a.isDict()) {
+      const auto &x = a.dictionary().items(), &y = b.dictionary().items();
+      return x.size() == y.size() &&
+             std::equal(x.begin(), x.end(), y.begin(), [](const auto &p, const auto &q) {
+               return isSame(p.first, q.first) && isSame(p.second, q.second);
+             });
+    }
+    return a.isSame(b);
+  }
+
+  void addCell(std::shared_ptr<const void> keepAlive, const h::Namespace &names,
+               const std::string &name) {
+    const h::Value *value = names.find(name);
+    cells.push_back({std::move(keepAlive), &names, name, value ? snapshot(*value) : h::Value(),
+                     value == nullptr});
+    if (value)
+      add(h::Value(*value));
+  }
+
+  void addInstance(const std::shared_ptr<h::Instance> &instance) {
+    std::vector<std::string> names;
+    for (const auto &[name, value] : instance->attributes.items())
+      names.push_back(name);
+    for (const std::string &name : names)
+      addCell(instance, instance->attributes, name);
+    addMethods(*instance->cls);
+  }
+
+  void addMethods(const h::Class &cls) {
+    auto addOf = [&](const h::Class &one) {
+      bool isUsers = one.location.file && !one.location.file->path().starts_with("<");
+      if (!isUsers || !classes.insert(&one).second)
+        return;
+      for (const auto &[name, value] : one.attributes.items())
+        if (value.as<h::Function>())
+          add(value);
+    };
+    addOf(cls);
+    for (const auto &base : cls.mro)
+      addOf(*base);
+  }
+
+  void addFunction(const std::shared_ptr<h::Function> &function) {
+    if (!function->module || !function->module->file ||
+        function->module->file->path().starts_with("<"))
+      return;
+    std::set<std::string> names;
+    auto visitExpr = [&](const auto &self, const syntax::Expr &e) -> void {
+      if (auto *name = syntax::as<syntax::Name>(&e))
+        names.insert(name->id);
+      h::forEachChild(e, [&](const syntax::Expr &child) { self(self, child); });
+    };
+    auto visitStmt = [&](const auto &self, const syntax::Stmt &s) -> void {
+      h::forEachChild(
+          s, [&](const syntax::Expr &child) { visitExpr(visitExpr, child); },
+          [&](const syntax::Stmt &child) { self(self, child); });
+    };
+    if (function->def)
+      for (const auto &s : function->def->body)
+        visitStmt(visitStmt, *s);
+    else if (function->lambda)
+      visitExpr(visitExpr, *function->lambda->body);
+    for (const std::string &name : names)
+      for (const h::Scope *scope = function->closure.get(); scope; scope = scope->parent.get())
+        if (scope->names->find(name)) {
+          addCell(scope->names, *scope->names, name);
+          break;
+        }
+    for (const h::Value &value : function->defaults)
+      add(value);
+  }
+
+  std::set<const h::Object *> seen;
+  std::set<const h::Class *> classes;
+  std::vector<Cell> cells;
+};
 
 /// The kind of a call, and its tensors.
 struct CallKind {
   std::string text; ///< everything but sizes
   std::vector<h::Value> tensors;
   std::vector<std::vector<int64_t>> sizes;
-  bool sharesMemory = false; ///< two of the tensors do
-  std::vector<h::Value> objects; ///< others than tensors, whose attributes the function may read
 
   explicit CallKind(const h::CallArgs &args) {
     for (const h::Value &value : args.positional)
@@ -48,22 +193,14 @@ private:
       auto &row = sizes.emplace_back();
       for (const symbolic::Expr &size : type.shape)
         row.push_back(size.constant().value_or(-1));
-      // The same tensor twice is another kind of call, and so are two views of one memory.
-      size_t first = 0, sharing = 0;
+      // The same tensor twice is another kind of call.
+      size_t first = 0;
       while (!tensors[first].isSame(value))
         ++first;
-      auto storageOf = [&](size_t at) {
-        return tensors[at].as<trace::TensorObject>()->tensor.storage.get();
-      };
-      while (storageOf(sharing) != tensor->tensor.storage.get())
-        ++sharing;
-      sharesMemory |= sharing + 1 < tensors.size();
       // What the function asks of devices is decided while it is traced.
       text += "T" + std::string(info(type.dtype).torch) + std::to_string(type.rank()) + "@" +
               toString(tensor->tensor.storage->device) +
-              (first + 1 < tensors.size() ? "=" + std::to_string(first) : "") +
-              (sharing + 1 < tensors.size() ? "~" + std::to_string(sharing) : "") +
-              (isRowMajor(type) ? "" : "s") + ";";
+              (first + 1 < tensors.size() ? "=" + std::to_string(first) : "") + ";";
     } else if (value.isDict()) {
       text += "{";
       for (const auto &[key, element] : value.dictionary().items()) {
@@ -77,7 +214,6 @@ private:
         add(element);
       text += ")";
     } else if (value.isObject()) {
-      objects.push_back(value);
       text += value.object()->typeName() + "@" +
               std::to_string(reinterpret_cast<uintptr_t>(value.object().get())) + ";";
     } else {
@@ -149,7 +285,7 @@ public:
       if (one.text == kind.text && one.takes(kind.sizes) && one.isCurrent()) {
         ScriptHooks::RegionScope region(
             hooks, "Torch-Compiled Region: " + std::to_string(&one - kinds.data()) + "/0");
-        return runOrCall(i, one, kind, std::move(args));
+        return runProgram(session, i, *one.program, kind.tensors);
       }
     return compileAndRun(i, kind, std::move(args));
   }
@@ -162,7 +298,6 @@ public:
   void reset() {
     kinds.clear();
     eagerKinds.clear();
-    changed.clear();
     reachable.reset();
   }
 
@@ -173,7 +308,6 @@ private:
   bool fullGraph, isAlwaysDynamic, isNeverDynamic;
   std::vector<CompiledKind> kinds;
   std::set<std::string> eagerKinds;
-  std::set<std::string> changed; ///< kinds whose first call changed what the function can see
   std::optional<std::vector<h::Value>> reachable; ///< tensors that the function can see
 
   bool needsGradients(h::Interpreter &i, const CallKind &kind) {
@@ -277,44 +411,25 @@ private:
     made.program = std::make_shared<ProgramObject>();
     auto before = std::make_shared<Surroundings>();
     before->add(function);
-    for (const h::Value &object : kind.objects)
-      before->add(object);
-    if (before->isOpaque())
-      return runEagerly(i, kind, std::move(args));
-    // A call that is traced has no effects: what it changed is put back, and it is made again.
+    bool hasPrinted = false;
     try {
-      ScriptHooks::Silence silence(hooks, true);
-      eager::TraceRequest request = requestOf(made.symbols);
-      request.keepsViews = true;
-      made.program->traced = session.trace(function, args, request);
-    } catch (const ScriptHooks::OutsideEffect &) {
-      before->restore();
-      return runEagerly(i, kind, std::move(args));
+      ScriptHooks::Silence silence(hooks);
+      made.program->traced = session.trace(function, args, requestOf(made.symbols));
+      hasPrinted = silence.wasBroken();
     } catch (const h::RaisedError &) {
-      before->restore();
-      if (fullGraph)
-        throw;
-      return runEagerly(i, kind, std::move(args));
+      throw;
     } catch (const DiagnosticError &error) {
-      before->restore();
       if (fullGraph)
         refuseWhole(i, error.diagnostic.message, &error.diagnostic);
       return runEagerly(i, kind, std::move(args));
     }
-    if (!before->holds()) {
-      before->restore();
-      // What is made in the first call and kept is there in the second.
-      return changed.insert(kind.text).second ? i.call(function, std::move(args))
-                                              : runEagerly(i, kind, std::move(args));
-    }
-    const eager::TracedModel &traced = made.program->traced;
-    if (traced.changesArguments || traced.results.isUnknown ||
-        drawsNumbers(made.program->traced.program))
+    // What a call does to the script beside its results is done in every call.
+    if (hasPrinted || !before->holds() || drawsNumbers(made.program->traced.program))
       return runEagerly(i, kind, std::move(args));
     made.surroundings = std::move(before);
     kinds.push_back(std::move(made));
     try {
-      return runOrCall(i, kinds.back(), kind, args);
+      return runProgram(session, i, *kinds.back().program, kind.tensors);
     } catch (const h::RaisedError &) {
       throw;
     } catch (const DiagnosticError &error) {
@@ -323,26 +438,6 @@ private:
         refuseWhole(i, error.diagnostic.message, &error.diagnostic);
       return runEagerly(i, kind, std::move(args));
     }
-  }
-
-  /// The program, or, where it writes to memory that another of its tensors sees too, the function.
-  h::Value runOrCall(h::Interpreter &i, const CompiledKind &one, const CallKind &kind,
-                     h::CallArgs args) {
-    const eager::TracedModel &traced = one.program->traced;
-    const auto &outputs = traced.program.outputs;
-    bool writes = std::any_of(outputs.begin(), outputs.end(), [](const graph::OutputSpec &spec) {
-      return spec.kind != graph::OutputSpec::Kind::UserOutput;
-    });
-    auto isHeld = [&](const h::Value &value) {
-      const auto &storage = value.as<trace::TensorObject>()->tensor.storage;
-      return std::any_of(traced.held.begin(), traced.held.end(),
-                         [&](const auto &held) { return held.first == storage; });
-    };
-    bool shares = kind.sharesMemory ||
-                  std::any_of(kind.tensors.begin(), kind.tensors.end(), isHeld);
-    if (shares && (writes || !traced.results.places.empty()))
-      return i.call(function, std::move(args));
-    return runProgram(session, i, *one.program, kind.tensors);
   }
 };
 

@@ -152,27 +152,6 @@ std::optional<h::Value> numberOf(h::Interpreter &interpreter, const h::Value &va
                      " is a number that follows from no input's size alone; give it as a tensor");
 }
 
-/// The view of a row-major tensor that lies as `type` does over its memory.
-h::Value viewOf(h::Interpreter &interpreter, const h::Value &whole, const graph::TensorType &type,
-                const Sizes &sizes) {
-  auto number = [&](const symbolic::Expr &expr) {
-    auto known = symbolic::evaluate(expr, sizes);
-    if (!known)
-      interpreter.refuse("a result's size follows from no input's size alone");
-    return h::Value(*known);
-  };
-  h::List shape, strides;
-  for (const symbolic::Expr &size : type.shape)
-    shape.push_back(number(size));
-  for (const symbolic::Expr &stride : type.strides)
-    strides.push_back(number(stride));
-  h::Value begin = interpreter.call(interpreter.getAttr(whole, "storage_offset"));
-  return interpreter.call(
-      interpreter.getAttr(whole, "as_strided"),
-      {h::Value::list(std::move(shape)), h::Value::list(std::move(strides)),
-       interpreter.binary(h::BinaryOp::Add, begin, number(type.offset))});
-}
-
 /// What one of the program's inputs and buffers is in the script.
 h::Value tensorNamed(eager::Session &session, const ProgramObject &program, const std::string &name,
                      bool isInput, const std::vector<h::Value> &inputs) {
@@ -223,29 +202,16 @@ h::Value runProgram(eager::Session &session, h::Interpreter &interpreter, Progra
   }
   size_t next = 0;
   Sizes sizes = sizesOf(source, inputs);
-  const auto &places = program.traced.results.places;
-  std::vector<h::Value> given; // the leaves so far
-  auto placed = [&](const h::Value &leaf) {
-    using Of = eager::ResultPlaces::Place::Of;
-    const auto &place = places.at(given.size());
-    if (place.of == Of::Tensor)
-      return leaf;
-    h::Value whole = place.of == Of::Input     ? inputs.at(place.index)
-                     : place.of == Of::Earlier ? given.at(place.index)
-                                               : results.at(place.index);
-    return place.view ? viewOf(interpreter, whole, *place.view, sizes) : whole;
-  };
   return withLeaves(interpreter, program.traced.result,
                     [&](const h::Value &leaf) -> std::optional<h::Value> {
                       auto *traced = leaf.as<trace::TensorObject>();
-                      if (!traced || (places.empty() && next >= results.size()))
+                      if (!traced || next >= results.size())
                         return numberOf(interpreter, leaf, sizes);
-                      given.push_back(places.empty() ? results[next++] : placed(leaf));
                       // What was put elsewhere than the rest is there in every call.
                       graph::Device said = traced->tensor.storage->device;
                       if (said.kind != program.traced.device.kind)
-                        given.back().as<trace::TensorObject>()->tensor.storage->device = said;
-                      return given.back();
+                        results[next].as<trace::TensorObject>()->tensor.storage->device = said;
+                      return results[next++];
                     });
 }
 

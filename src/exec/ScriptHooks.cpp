@@ -112,8 +112,7 @@ void ScriptHooks::reset() {
 
 void ScriptHooks::output(std::string_view text) {
   if (silent) {
-    if (silent->stops)
-      throw OutsideEffect();
+    silent->broken = true;
     return;
   }
   if (out && std::fwrite(text.data(), 1, text.size(), out) != text.size() && !outputError)
@@ -122,8 +121,7 @@ void ScriptHooks::output(std::string_view text) {
 
 void ScriptHooks::errorOutput(std::string_view text) {
   if (silent) {
-    if (silent->stops)
-      throw OutsideEffect();
+    silent->broken = true;
     return;
   }
   flushOutput();

@@ -67,24 +67,20 @@ public:
     double begin;
   };
 
-  /// Thrown through the host program while a Silence stops it; no host handler sees it.
-  struct OutsideEffect {};
-  /// While it lives, what the script prints is dropped, or it is stopped there, and before it draws
-  /// numbers, asks for the time or uses files.
+  /// While it lives, what the script prints is dropped, and noted.
   class Silence {
   public:
-    explicit Silence(ScriptHooks &h, bool s = false) : hooks(h), outer(h.silent), stops(s) {
-      hooks.silent = this;
-    }
+    explicit Silence(ScriptHooks &h) : hooks(h), outer(h.silent) { hooks.silent = this; }
     ~Silence() { hooks.silent = outer; }
     Silence(const Silence &) = delete;
     Silence &operator=(const Silence &) = delete;
+    bool wasBroken() const { return broken; }
 
   private:
     friend class ScriptHooks;
     ScriptHooks &hooks;
     Silence *outer;
-    bool stops;
+    bool broken = false;
   };
 
 private:

@@ -414,24 +414,12 @@ void fillScriptMath(Interpreter &, Module &m) {
   });
 }
 
-/// Each function says before it works that it looks or reaches outside of the program: by a text of
-/// no letters that goes out.
-void announceEffects(Module &m) {
-  for (const auto &[name, value] : std::vector(m.globals->items()))
-    if (auto function = value.shared<NativeFunction>())
-      m.globals->set(name, nativeRaw(function->name, [function](Interpreter &i, CallArgs args) {
-                       i.hooks().output("");
-                       return function->call(i, std::move(args));
-                     }));
-}
-
 } // namespace
 
 void addScriptModules(NativeModules &modules, const ScriptOptions &options) {
   modules.add("_script", [](Interpreter &, Module &m) {
     fillScriptFiles(m);
     fillScriptNumbers(m);
-    announceEffects(m);
   });
   modules.add("_warnings_place", fillPlaces);
   for (const TextModule &text : textModules)

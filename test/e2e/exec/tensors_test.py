@@ -35,9 +35,6 @@ class Tensors(unittest.TestCase):
             file.flush()
             return run(file.name, *options)
 
-    def test_compiled_functions_share_and_change_what_eager_ones_do(self):
-        self.same("compiled_effects")
-
     def test_values(self):
         self.same("values")
 
