@@ -225,6 +225,53 @@ TEST_P(DotOperands, OffsetsThatWrap) {
   munmap(mapped, bytes);
 }
 
+/// x = x * w + x, three times: rows of x are read until the last sum of them is made.
+TEST_P(DotOperands, AddedToThemselves) {
+  constexpr int size = 64;
+  std::string text = fill(R"(
+    module { tt.func public @dot(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>) {
+      %lower = arith.constant 0 : i32
+      %upper = arith.constant 3 : i32
+      %step = arith.constant 1 : i32
+      %r = tt.make_range {end = {0} : i32, start = 0 : i32} : tensor<{0}xi32>
+      %a0 = tt.splat %a : !tt.ptr<f32> -> tensor<{0}x!tt.ptr<f32>>
+      %b0 = tt.splat %b : !tt.ptr<f32> -> tensor<{0}x!tt.ptr<f32>>
+      %ap = tt.addptr %a0, %r : tensor<{0}x!tt.ptr<f32>>, tensor<{0}xi32>
+      %bp = tt.addptr %b0, %r : tensor<{0}x!tt.ptr<f32>>, tensor<{0}xi32>
+      %al = tt.load %ap : tensor<{0}x!tt.ptr<f32>>
+      %bl = tt.load %bp : tensor<{0}x!tt.ptr<f32>>
+      %x = tt.reshape %al : tensor<{0}xf32> -> tensor<{1}x{1}xf32>
+      %w = tt.reshape %bl : tensor<{0}xf32> -> tensor<{1}x{1}xf32>
+      %y = scf.for %i = %lower to %upper step %step iter_args(%v = %x) -> (tensor<{1}x{1}xf32>) : i32 {
+        %n = tt.dot %v, %w, %v, inputPrecision = ieee : tensor<{1}x{1}xf32> * tensor<{1}x{1}xf32> -> tensor<{1}x{1}xf32>
+        scf.yield %n : tensor<{1}x{1}xf32>
+      }
+      %o = tt.reshape %y : tensor<{1}x{1}xf32> -> tensor<{0}xf32>
+      tt.store %ap, %o : tensor<{0}x!tt.ptr<f32>>
+      tt.return } })",
+                          {std::to_string(size * size), std::to_string(size)});
+  CompiledKernel kernel(text, "dot", GetParam());
+  Random random(11);
+  std::vector<float> x(size * size), w(size * size);
+  for (float &v : x)
+    v = float(random.integer(-2, 3));
+  for (float &v : w)
+    v = float(random.integer(-1, 2));
+  std::vector<double> want(x.begin(), x.end());
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<double> before = want;
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j < size; ++j)
+        for (int l = 0; l < size; ++l)
+          want[i * size + j] += before[i * size + l] * w[l * size + j];
+  }
+  Arguments arguments;
+  arguments.add(x.data()).add(w.data());
+  ASSERT_EQ(kernel.run(arguments, 1), 0);
+  for (int i = 0; i < size * size; ++i)
+    ASSERT_EQ(x[i], want[i]) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, DotOperands, testing::ValuesIn(productLevels()),
                          [](const auto &level) { return testName(level.param); });
 

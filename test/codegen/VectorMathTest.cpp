@@ -35,6 +35,26 @@ TEST_P(VectorMath, SingleWithinItsBound) {
   RecordProperty("worst", std::to_string(worst));
 }
 
+/// What is left of an angle beside a quarter turn is small, and no bit of it may be lost.
+TEST_P(VectorMath, BesideQuarterTurns) {
+  MathImage image(unaryMath(function.name), false, level);
+  bool turns = function.name == std::string("sin") || function.name == std::string("cos");
+  if (!turns)
+    GTEST_SKIP() << "no angles";
+  constexpr int count = 30000, around = 16;
+  std::vector<float> x(around), out(around);
+  for (int turn = 1; turn < count; ++turn) {
+    auto nearest = std::bit_cast<int32_t>(float(turn * 0x1.921fb54442d18p+0));
+    for (int i = 0; i < around; ++i)
+      x[i] = std::bit_cast<float>(nearest + i / 2 - around / 4) * (i % 2 ? -1.0f : 1.0f);
+    image.run(x.data(), nullptr, out.data(), around);
+    for (int i = 0; i < around; ++i)
+      ASSERT_LE(errorInUlps(out[i], function.exact(static_cast<double>(x[i]))),
+                function.singleBound)
+          << function.name << "(" << x[i] << ") = " << out[i];
+  }
+}
+
 /// A zero keeps the sign that the function gives it: tanh(-0) is -0.
 TEST_P(VectorMath, SignsOfZeros) {
   MathImage image(unaryMath(function.name), false, level);

@@ -224,20 +224,19 @@ Value *sineByDouble(CodeBuilder &b, Value *x, int odd) {
   return sineOfTurned(b, r, quadrant);
 }
 
-/// sin (odd = 0) or cos (odd = 1). Angles below `most` are reduced in f32: pi/2 in three parts, of
-/// which the first one's product leaves a remainder without an error. Those beyond,
-/// infinities and NaN go through f64.
+/// sin (odd = 0) or cos (odd = 1). Angles below `most` are reduced in f32 by pi/2 in three parts:
+/// what the first one leaves has no error, and each of the others rounds a remainder once, however
+/// small it has become. Angles beyond, infinities and NaN go through f64.
 Value *sine32(CodeBuilder &b, Value *x, int odd) {
   constexpr double most = 0x1p15, shift = 0x1.8p23;
   // The sum's last bits are the number of quarter turns.
   Value *shifted = fma(b, x, number(x, 0x1.45f306p-1), number(x, shift));
   Value *turns = b.CreateFSub(shifted, number(x, shift));
-  Value *first = fma(b, turns, number(x, -0x1.921fb6p+0), x);
-  Value *r = fma(b, turns, number(x, 0x1.777a5cp-25), first);
-  Value *low = fma(b, turns, number(x, 0x1.777a5cp-25), b.CreateFSub(first, r));
-  low = fma(b, turns, number(x, 0x1.ee59dap-50), low);
+  Value *r = x;
+  for (double part : {-0x1.921fb6p+0, 0x1.777a5cp-25, 0x1.ee59dap-50})
+    r = fma(b, turns, number(x, part), r);
   Value *quadrant = b.CreateAdd(bits(b, shifted), integerLike(bits(b, x), odd));
-  Value *result = sineOfTurned(b, r, quadrant, low);
+  Value *result = sineOfTurned(b, r, quadrant);
 
   Value *isLarge = b.CreateFCmpUGE(absolute(b, x), number(x, most));
   llvm::Function *function = b.GetInsertBlock()->getParent();
@@ -363,12 +362,12 @@ Value *multiply(CodeBuilder &b, Value *x, Value *y) { return b.CreateFMul(x, y);
 
 } // namespace
 
-Value *sineOfTurned(CodeBuilder &b, Value *r, Value *quadrant, Value *low) {
+Value *sineOfTurned(CodeBuilder &b, Value *r, Value *quadrant) {
   Value *square = b.CreateFMul(r, r);
-  Value *p =
-      emitPolynomial(b, square, {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f94p-13, 0x1.6cd5ecp-19});
-  Value *cube = b.CreateFMul(square, r);
-  Value *sine = low ? b.CreateFAdd(fma(b, cube, p, low), r) : fma(b, cube, p, r);
+  Value *sine = fma(
+      b, b.CreateFMul(square, r),
+      emitPolynomial(b, square, {-0x1.555556p-3, 0x1.111108p-7, -0x1.a00f94p-13, 0x1.6cd5ecp-19}),
+      r);
   Value *cosine = fma(b, square, number(r, -0.5), number(r, 1.0));
   cosine = fma(
       b, b.CreateFMul(square, square),

@@ -21,10 +21,8 @@ BinaryMath binaryMath(llvm::StringRef name);
 /// "exp" and "exp2" of f32 with a relative error below 2^-16, as BFloat16Grade.h asks for.
 UnaryMath bfloat16GradeMath(llvm::StringRef name);
 
-/// sin of `r` and so many quarter turns more, where `r` is within half of one: f32 and i32. `low`
-/// is what `r` misses.
-llvm::Value *sineOfTurned(CodeBuilder &builder, llvm::Value *r, llvm::Value *quadrant,
-                          llvm::Value *low = nullptr);
+/// sin of `r` and so many quarter turns more, where `r` is within half of one: f32 and i32.
+llvm::Value *sineOfTurned(CodeBuilder &builder, llvm::Value *r, llvm::Value *quadrant);
 
 llvm::Value *emitExp(CodeBuilder &builder, llvm::Value *x);
 
