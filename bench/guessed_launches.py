@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches the kernels of whole checkouts, untouched, with guessed arguments: Pellucid's CPU code against Triton's own interpreter.
 
-    python3 bench/guessed_launches.py --pellucid build/release/bin/pellucid --triton PYTHON DIR... [--json RESULT.json]
+    python3 bench/guessed_launches.py --pellucid build/release/bin/pellucid --triton PYTHON [--triton PYTHON2] DIR... [--json RESULT.json]
 
 `kernels` says what each parameter is. Tensors are filled with random numbers, sizes are odd, and those launches whose accesses
 `launch --sanitize` finds inside of their tensors are run with one thread for both ISA levels and by the interpreter of the Triton that PYTHON has
-(with PyTorch, without a device). Every tensor of the launch is compared. With --device both sides run on one, where Triton compiles; files that ask
+(with PyTorch, without a device; what it cannot run, PYTHON2's is asked for: releases differ in what they have). A launch that takes the interpreter
+too long is drawn again with one program and small sizes. Every tensor of the launch is compared. With --device both sides run on one, where Triton compiles; files that ask
 for it while they are read have an oracle there. What a project imports and is not installed is a stub there.
 """
 import argparse
@@ -33,6 +34,9 @@ TYPES = {"fp16": "float16", "bf16": "int16", "fp32": "float32", "fp64": "float64
          "i16": "int16", "int16": "int16", "u16": "uint16", "uint16": "uint16", "i32": "int32", "int32": "int32", "u32": "uint32", "uint32": "uint32",
          "i64": "int64", "int64": "int64", "u64": "uint64", "uint64": "uint64", "i1": "bool", "int1": "bool", "bool": "bool"}
 LEVELS = ["cpu:x86-64-v3"] + ["cpu:x86-64-v4"] * ("avx512bw" in pathlib.Path("/proc/cpuinfo").read_text())  # that this machine runs
+IMPORTS = 180  # seconds for a file and all that it imports
+TAKES_LONG = "the interpreter takes too long"
+FOREIGN = "inline PTX"
 UNDEFINED = "lanes that a masked load without 'other' leaves undefined"
 BOUNDS = {"fp16": 4e-3, "bf16": 2e-2, "fp32": 2e-4, "fp64": 1e-9}
 FRACTIONS = ("eps", "scale", "alpha", "beta", "gamma", "lr", "momentum", "slope", "prob", "temperature", "softcap", "theta", "factor", "weight")
@@ -57,7 +61,7 @@ def strides_of(kernel):
     return {name: 512 if len(names) == 1 else (1, 64, 1024, 4096)[min(place, 3)] for names in groups.values() for place, name in enumerate(reversed(names))}
 
 
-def scalar_of(name, guess, choice):
+def scalar_of(name, guess, choice, small=False):
     """A size or a stride by its name; every attempt takes others."""
     low = name.lower()
     if guess.startswith(("fp", "bf")) or any(word in low for word in FRACTIONS):
@@ -66,16 +70,16 @@ def scalar_of(name, guess, choice):
         return choice.random() < 0.5
     if "stride" in low:
         return choice.choice([64, 128, 256, 1024, 37, 1])
-    return choice.choice([1, 3, 7, 17, 33, 37, 64])
+    return choice.choice([1, 2, 3, 5] if small else [1, 3, 7, 17, 33, 37, 64])
 
 
 class Launch:
     """One set of arguments for one kernel."""
 
-    def __init__(self, kernel, attempt):
+    def __init__(self, kernel, attempt, small=False):
         seed = zlib.crc32(f"{kernel['name']} {attempt}".encode())
         choice, generator = random.Random(seed), np.random.default_rng(seed)
-        self.grid = choice.choice([(1,), (2,), (3,), (2, 2), (2, 3, 2)])
+        self.grid = (1,) if small else choice.choice([(1,), (2,), (3,), (2, 2), (2, 3, 2)])
         self.tensors, self.types, self.values = {}, {}, {}
         strides = strides_of(kernel) if attempt % 2 == 0 else {}
         for p in kernel["parameters"]:
@@ -89,7 +93,7 @@ class Launch:
             elif p["kind"] == "constexpr":
                 self.values[name] = self.constant(guess, choice, attempt)
             elif p["kind"] == "scalar":
-                self.values[name] = strides.get(name, scalar_of(name, guess, choice))
+                self.values[name] = strides.get(name, scalar_of(name, guess, choice, small))
             else:
                 raise ValueError(f"{p['kind']} {guess}")
 
@@ -150,16 +154,17 @@ def run_pellucid(arguments, path, root, kernel, launch, folder, extra):
     done = subprocess.run(words, capture_output=True, text=True, timeout=arguments.timeout)
     # Both sides read 0 in lanes that a masked load leaves undefined: what depends on them is compared all the same.
     if done.returncode and UNDEFINED not in done.stderr:
-        raise RuntimeError(done.stderr.strip().split("\n")[0][:300] or f"exit {done.returncode}")
+        lines = done.stderr.strip().split("\n")
+        raise RuntimeError(next((line for line in lines if " error: " in line), lines[0])[:300] or f"exit {done.returncode}")
     return {n: np.load(f) for n, f in outs.items()}
 
 
-def prepared(arguments, path, root, kernel, folder):
+def prepared(arguments, path, root, kernel, folder, small=False):
     """The first attempt that stays inside its tensors, or why there is none."""
     reason = ""
     for attempt in range(arguments.attempts):
         try:
-            launch = Launch(kernel, attempt)
+            launch = Launch(kernel, attempt, small)
             for name, array in launch.tensors.items():
                 np.save(folder / f"{name}.npy", array)
             run_pellucid(arguments, path, root, kernel, launch, folder, ["--sanitize"])
@@ -169,15 +174,18 @@ def prepared(arguments, path, root, kernel, folder):
     return None, reason
 
 
-def one_kernel(arguments, path, root, kernel, oracle):
+def one_kernel(arguments, path, root, kernel, oracles):
     row = {"path": path, "kernel": kernel["name"], "line": kernel["line"]}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        launch, reason = prepared(arguments, path, root, kernel, folder)
-        if not launch:
-            return {**row, "status": "no launch", "reason": reason}
+        for small in (False, True):
+            launch, reason = prepared(arguments, path, root, kernel, folder, small)
+            if not launch:
+                return {**row, "status": "no launch", "reason": reason}
+            want = asked(oracles, kernel["name"], launch, folder)
+            if not isinstance(want, str) or TAKES_LONG not in want:
+                break
         row["grid"], row["values"], row["types"] = launch.grid, launch.values, launch.types
-        want = oracle.run(kernel["name"], launch, folder)
         if isinstance(want, str):
             return {**row, "status": "no oracle", "reason": want}
         if all(np.array_equal(want[n], launch.tensors[n], equal_nan=want[n].dtype.kind == "f") for n in want):
@@ -187,7 +195,7 @@ def one_kernel(arguments, path, root, kernel, oracle):
             try:
                 got = run_pellucid(arguments, path, root, kernel, launch, folder, ["--target", level])
             except (RuntimeError, subprocess.TimeoutExpired) as error:
-                return {**row, "status": "refused", "reason": str(error)[:300]}
+                return {**row, "status": "no launch" if FOREIGN in str(error) else "refused", "reason": str(error)[:300]}
             for n, array in got.items():
                 worst = difference(launch.types[n], array, want[n])
                 row["worst"][n] = max(worst, row["worst"].get(n, 0))
@@ -196,36 +204,51 @@ def one_kernel(arguments, path, root, kernel, oracle):
         return row
 
 
-class Oracle:
-    """A process with Triton's interpreter that holds one file's kernels."""
+def asked(oracles, name, launch, folder):
+    """What the first interpreter that runs the launch leaves in its tensors, or why none does."""
+    reasons = []
+    for oracle in oracles:
+        want = oracle.run(name, launch, folder)
+        if not isinstance(want, str):
+            return want
+        reasons.append(want)
+    return "; ".join(reasons)
 
-    def __init__(self, arguments, path, root):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+class Oracle:
+    """Processes with Triton's interpreter that hold one file's kernels; a launch that takes too long ends one."""
+
+    def __init__(self, arguments, triton, path, root):
+        self.environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         if not arguments.device:
-            environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
-        self.timeout = arguments.timeout
-        here = pathlib.Path(__file__).resolve().parent / "triton_interpreter.py"
-        self.process = subprocess.Popen([arguments.triton, str(here), path, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+            self.environment |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+        self.timeout, self.process = arguments.timeout, None
+        self.command = [triton, str(pathlib.Path(__file__).resolve().parent / "triton_interpreter.py"), path, root, str(arguments.timeout)]
+
+    def answer(self, seconds):
+        if not select.select([self.process.stdout], [], [], seconds)[0]:
+            self.process.kill()
+            self.process.wait()
+            return TAKES_LONG
+        return self.process.stdout.readline().strip() or "the interpreter's process ended"
 
     def run(self, name, launch, folder):
+        if not self.process or self.process.poll() is not None:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self.environment)
+            self.answer(IMPORTS)  # whether the file could be imported each launch says
         job = {"name": name, "grid": launch.grid, "folder": str(folder), "types": launch.types, "values": launch.values}
         try:
             self.process.stdin.write(json.dumps(job) + "\n")
             self.process.stdin.flush()
-            if not select.select([self.process.stdout], [], [], self.timeout)[0]:
-                self.process.kill()
-                self.process.wait()
-                return f"the interpreter takes more than {self.timeout} s"
-            answer = self.process.stdout.readline()
+            answer = self.answer(self.timeout + 5)
         except BrokenPipeError:
-            answer = ""
-        if answer.strip() != "ok":
-            return answer.strip() or "the interpreter's process ended"
-        return {n: np.load(folder / f"{n}.want.npy") for n in launch.tensors}
+            answer = "the interpreter's process ended"
+        return answer if answer != "ok" else {n: np.load(folder / f"{n}.want.npy") for n in launch.tensors}
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
 
 
 def one_file(job):
@@ -240,13 +263,10 @@ def one_file(job):
     kernels = [k for k in kernels if k["status"] == "ok" and not k["helper"] and not k["stopped_at"] and k["parameters"] and "." not in k["name"]]
     if not kernels:
         return []
-    oracle = Oracle(arguments, path, root)
-    rows = []
-    for kernel in kernels:
-        if oracle.process.poll() is not None:
-            oracle = Oracle(arguments, path, root)
-        rows.append(one_kernel(arguments, path, root, kernel, oracle))
-    oracle.close()
+    oracles = [Oracle(arguments, triton, path, root) for triton in arguments.triton or [sys.executable]]
+    rows = [one_kernel(arguments, path, root, kernel, oracles) for kernel in kernels]
+    for oracle in oracles:
+        oracle.close()
     return rows
 
 
@@ -254,7 +274,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", nargs="+", metavar="DIR")
     parser.add_argument("--pellucid", default="build/release/bin/pellucid")
-    parser.add_argument("--triton", default=sys.executable, help="a Python with Triton and PyTorch")
+    parser.add_argument("--triton", action="append", metavar="PYTHON", help="a Python with Triton and PyTorch; given again, one to ask when the first has no answer")
     parser.add_argument("--device", action="store_true", help="both sides on this machine's device, Triton compiling")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--jobs", type=int, default=1)

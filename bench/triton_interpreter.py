@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The other side of guessed_launches.py: a file's kernels under Triton's interpreter, or by Triton on a device.
 
-    TRITON_INTERPRET=1 python3 triton_interpreter.py FILE.py ROOT
-    python3 triton_interpreter.py FILE.py ROOT
+    TRITON_INTERPRET=1 python3 triton_interpreter.py FILE.py ROOT SECONDS
+    python3 triton_interpreter.py FILE.py ROOT SECONDS
 
-Each line of standard input is a launch; the answer is "ok" or why it was not run. A launch runs in a process of its own, since
-an interpreted kernel reads and writes memory as it is told to.
+Once the file is read it says "ready". Each line of standard input is a launch; the answer is "ok" or why it was not run. A launch runs
+in a process of its own, since an interpreted kernel reads and writes memory as it is told to, and is ended after SECONDS.
 """
+import gc
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -18,7 +19,7 @@ import signal
 import sys
 import types
 
-SECONDS = 20  # a launch
+TAKES_LONG = "the interpreter takes too long"
 INTERPRETS = os.environ.get("TRITON_INTERPRET") == "1"
 
 
@@ -167,6 +168,31 @@ def rounded_as_compiled():
     interpreter._convert_float = convert
 
 
+def loops_count_in_tensors():
+    """A loop's variable is a tensor where Triton compiles, and a number of Python's in the interpreter, which has no `to`."""
+    import numpy as np
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    def counted(*bounds, **options):
+        wide = any(isinstance(b, tl.tensor) and b.dtype.primitive_bitwidth == 64 for b in bounds)
+        kind, dtype = (np.int64, tl.int64) if wide else (np.int32, tl.int32)
+        for number in range(*(int(getattr(b, "value", b)) for b in bounds)):
+            yield tl.tensor(interpreter.TensorHandle(np.array([number], dtype=kind), dtype), dtype)
+
+    own = interpreter._patch_lang
+
+    def patch(function):
+        scope = own(function)
+        tl.range = counted
+        return scope
+
+    interpreter._patch_lang = patch
+    for each in gc.get_objects():
+        if isinstance(each, interpreter.InterpretedFunction) and not each.fn.__module__.startswith("triton"):
+            each.fn.__globals__["range"] = counted
+
+
 def load(path, root):
     import torch
     import triton
@@ -174,6 +200,7 @@ def load(path, root):
     if INTERPRETS:  # files ask for the device while they are read
         driver = Stub()
         driver.get_current_target = lambda: types.SimpleNamespace(backend="cuda", arch=90, warp_size=32)
+        driver.get_active_torch_device = lambda: torch.device("cuda", 0)
         triton.runtime.driver.set_active(driver)
         torch.cuda.current_device = lambda: 0
         torch.cuda.get_device_capability = lambda *_: (9, 0)
@@ -222,7 +249,7 @@ def launch(module, job):
         np.save(folder / f"{name}.want.npy", tensor.cpu().numpy())
 
 
-def on_device(module, job, answers):
+def on_device(module, job, answers, seconds):
     """In this process, which ends where the device was left unusable."""
     import torch
 
@@ -240,13 +267,14 @@ def on_device(module, job, answers):
     return answer
 
 
-def in_child(module, job, answers):
+def in_child(module, job, answers, seconds):
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         text = "ok"
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         try:
+            loops_count_in_tensors()
             launch(module, job)
         except BaseException as error:
             cause = error.__cause__ or error
@@ -257,7 +285,7 @@ def in_child(module, job, answers):
     with os.fdopen(reader) as file:
         text = file.read()
     _, status = os.waitpid(child, 0)
-    return text if text else f"the interpreter ended with status {status}"
+    return text or (TAKES_LONG if status == signal.SIGALRM else f"the interpreter ended with status {status}")
 
 
 def main():
@@ -268,9 +296,11 @@ def main():
         module = load(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
     except BaseException as error:
         module, reason = None, f"not imported: {type(error).__name__}: {error}".replace("\n", " ")[:300]
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
         run = in_child if INTERPRETS else on_device
-        answers.write((run(module, json.loads(line), answers) if module else reason) + "\n")
+        answers.write((run(module, json.loads(line), answers, int(sys.argv[3])) if module else reason) + "\n")
         answers.flush()
 
 
