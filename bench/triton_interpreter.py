@@ -168,8 +168,12 @@ def rounded_as_compiled():
     interpreter._convert_float = convert
 
 
-def loops_count_in_tensors():
-    """A loop's variable is a tensor where Triton compiles, and a number of Python's in the interpreter, which has no `to`."""
+def interpreted_as_compiled():
+    """What kernels may do and the interpreter's own patches leave out.
+
+    A loop's variable is a tensor (the interpreter's is a number of Python's, which has no `to`); a built-in may have another name in the
+    kernel's module; a number is one also where numpy makes none of an array of one element.
+    """
     import numpy as np
     import triton.language as tl
     from triton.runtime import interpreter
@@ -185,12 +189,24 @@ def loops_count_in_tensors():
     def patch(function):
         scope = own(function)
         tl.range = counted
+        tl.tensor.__index__ = lambda self: int(self.handle.data.squeeze())
         return scope
+
+    def called_by_another_name(built_in):
+        def call(*values, **options):
+            options.pop("_semantic", None)
+            return built_in(*values, **options, _semantic=interpreter.interpreter_semantic)
+
+        return call
 
     interpreter._patch_lang = patch
     for each in gc.get_objects():
         if isinstance(each, interpreter.InterpretedFunction) and not each.fn.__module__.startswith("triton"):
-            each.fn.__globals__["range"] = counted
+            names = each.fn.__globals__
+            names["range"] = counted
+            for name, value in list(names.items()):
+                if callable(value) and tl.core.is_builtin(value):
+                    names[name] = called_by_another_name(value)
 
 
 def load(path, root):
@@ -274,7 +290,7 @@ def in_child(module, job, answers, seconds):
         text = "ok"
         signal.alarm(seconds)
         try:
-            loops_count_in_tensors()
+            interpreted_as_compiled()
             launch(module, job)
         except BaseException as error:
             cause = error.__cause__ or error
