@@ -350,10 +350,11 @@ Value baseOf(TensorCopyOp copy) {
   return function.getArgument(map.getArgument());
 }
 
-/// `where(x == x, bits(x) + 2^12 without the last 13, x)`, as integers of 32 bits: what is not a
-/// number stays. null: `value` is something else.
+/// `where(x == x, (b + ((b >> 13 & 1) + 2^12 - 1)) without the last 13 bits, x)` for the bits b of
+/// x as integers of 32 bits: to the nearest, halves to the even one, as devices round what they
+/// copy; what is not a number stays. null: `value` is something else.
 static Value roundedToTf32(Value value) {
-  constexpr int64_t half = 1 << 12, kept = -(1 << 13);
+  constexpr int64_t digits = 13, belowHalf = (1 << 12) - 1, kept = -(1 << digits);
   auto number = [](Value of) -> std::optional<int64_t> {
     SplatElementsAttr splat;
     return matchPattern(of, m_Constant(&splat)) && splat.getElementType().isInteger(32)
@@ -366,12 +367,17 @@ static Value roundedToTf32(Value value) {
   auto cut = bits ? bits.getSrc().getDefiningOp<arith::AndIOp>() : arith::AndIOp();
   auto sum = cut ? cut.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
   auto from = sum ? sum.getLhs().getDefiningOp<tt::BitcastOp>() : tt::BitcastOp();
+  auto added = sum ? sum.getRhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  auto odd = added ? added.getLhs().getDefiningOp<arith::AndIOp>() : arith::AndIOp();
+  auto shifted = odd ? odd.getLhs().getDefiningOp<arith::ShRSIOp>() : arith::ShRSIOp();
+  bool isEven = shifted && from && shifted.getLhs() == from.getResult() &&
+                number(shifted.getRhs()) == digits && number(odd.getRhs()) == 1 &&
+                number(added.getRhs()) == belowHalf;
   Value source = from ? from.getSrc() : Value();
-  bool rounds = source && tileOf(source) && tileOf(source).getElementType().isF32() && isNumber &&
+  bool rounds = isEven && tileOf(source) && tileOf(source).getElementType().isF32() && isNumber &&
                 isNumber.getPredicate() == arith::CmpFPredicate::OEQ &&
                 isNumber.getLhs() == source && isNumber.getRhs() == source &&
-                choice.getFalseValue() == source && number(cut.getRhs()) == kept &&
-                number(sum.getRhs()) == half;
+                choice.getFalseValue() == source && number(cut.getRhs()) == kept;
   return rounds ? source : Value();
 }
 

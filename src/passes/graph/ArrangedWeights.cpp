@@ -37,14 +37,14 @@ struct Arrangement {
   }
 
 private:
-  /// f32 to the nearest of 10 digits.
+  /// f32 to the nearest of 10 digits, halves to the even one, as roundedToTf32's text.
   static void round(std::vector<uint8_t> &all) {
     for (size_t at = 0; at < all.size(); at += sizeof(uint32_t)) {
       uint32_t bits = 0;
       std::memcpy(&bits, all.data() + at, sizeof(bits));
-      constexpr uint32_t half = 0x1000, kept = ~uint32_t(0x1fff), infinity = 0x7f800000;
+      constexpr uint32_t belowHalf = 0xfff, kept = ~uint32_t(0x1fff), infinity = 0x7f800000;
       if ((bits & ~(uint32_t(1) << 31)) < infinity)
-        bits = (bits + half) & kept;
+        bits = (bits + belowHalf + (bits >> 13 & 1)) & kept;
       std::memcpy(all.data() + at, &bits, sizeof(bits));
     }
   }

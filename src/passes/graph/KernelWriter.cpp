@@ -25,8 +25,9 @@ std::string tlName(DataType type) {
 }
 
 std::string roundedToTf32(const std::string &name) {
-  return "tl.where(" + name + " == " + name + ", ((" + name +
-         ".to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True), " + name + ")";
+  std::string bits = name + ".to(tl.int32, bitcast=True)";
+  return "tl.where(" + name + " == " + name + ", ((" + bits + " + (((" + bits +
+         " >> 13) & 1) + 4095)) & -8192).to(tl.float32, bitcast=True), " + name + ")";
 }
 
 std::string tlNumber(double value) {

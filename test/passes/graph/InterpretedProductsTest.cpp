@@ -49,9 +49,11 @@ TEST_F(InterpretedProducts, productsOfTf32WhereAsked) {
   tf32Products = false;
 }
 
-// To the nearest, each factor: 1 + 3/4096 is 1 + 1/1024, and cut off it would be 1. Large ones are
-// turned along k first.
+// To the nearest, each factor: 1 + 3/4096 is 1 + 1/1024, and cut off it would be 1; halves to the
+// even one: 1 + 1/2048 is 1, and 1 + 3/2048 is 1 + 2/1024. Large ones are turned along k first.
 TEST_F(InterpretedProducts, factorsAreRoundedToTf32) {
+  const double given[] = {1 + 3.0 / 4096, 1 + 1.0 / 2048, 1 + 3.0 / 2048};
+  const double rounded[] = {1 + 1.0 / 1024, 1, 1 + 2.0 / 1024};
   for (bool rounds : {false, true})
     for (int64_t size : {24, 260}) {
       tf32Products = rounds;
@@ -61,7 +63,7 @@ TEST_F(InterpretedProducts, factorsAreRoundedToTf32) {
       Value *a = input("a", f32, {size, size}), *b = input("b", f32, {size, size});
       Value *made = one("aten.mm.default", {a, b});
       Tensor::forEachIndex(Shape{size, size}, [&](std::span<const int64_t> at) {
-        values(0).set(at, at[0] == at[1] ? 1 + 3.0 / 4096 : 0);
+        values(0).set(at, at[0] == at[1] ? given[at[0] % 3] : 0);
         values(1).set(at, at[0] == at[1] ? 1 : 0);
       });
       lower({made}, hopper);
@@ -72,9 +74,10 @@ TEST_F(InterpretedProducts, factorsAreRoundedToTf32) {
         interpret(kernel, grid, arguments);
       };
       auto got = std::get<Tensor>(reference::evaluate(program, inputs, options)[0]);
-      const double expected = rounds ? 1 + 1.0 / 1024 : 1 + 3.0 / 4096;
       for (int64_t i = 0; i < size; ++i)
-        EXPECT_EQ(got.reals()[static_cast<size_t>(i * (size + 1))], expected) << size;
+        EXPECT_EQ(got.reals()[static_cast<size_t>(i * (size + 1))],
+                  (rounds ? rounded : given)[i % 3])
+            << size;
       EXPECT_EQ(sources.find("-8192") != std::string::npos, rounds);
       EXPECT_EQ(sources.find("copy_rows") != std::string::npos, rounds && size > 256);
     }
