@@ -15,11 +15,11 @@ BEGIN, END = "<!-- figures: scripts/readme_figures.py --fix -->\n", "<!-- /figur
 EPYC, EPYC_AVX2, XEON = "AMD EPYC (AVX-512, pairs of bf16)", "AMD EPYC (AVX2)", "Intel Xeon (tile registers)"
 # what, file, the rows in it (a path of keys), the machine, the peer, the key of a row's speed
 TABLES = [
-    ("graph operators", "2026-11-23-cpu-intel-f.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed"),
-    ("of a second table", "2026-11-23-cpu-intel-f.json", ["runs", "more1", "rows"], XEON, "eager mode", "speed"),
-    ("of a third table", "2026-11-23-cpu-intel-f.json", ["runs", "third1", "rows"], XEON, "eager mode", "speed"),
-    ("of a fourth table", "2026-11-23-cpu-intel-f.json", ["runs", "fourth1", "rows"], XEON, "eager mode", "speed"),
-    ("public Triton kernels, unchanged", "2026-11-23-cpu-intel-f.json", ["runs", "user", "rows"], XEON, "eager mode's operators", "speed"),
+    ("graph operators", "2026-11-24-cpu-intel.json", ["runs", "amx1", "rows"], XEON, "eager mode", "speed"),
+    ("of a second table", "2026-11-24-cpu-intel.json", ["runs", "more1", "rows"], XEON, "eager mode", "speed"),
+    ("of a third table", "2026-11-24-cpu-intel.json", ["runs", "third1", "rows"], XEON, "eager mode", "speed"),
+    ("of a fourth table", "2026-11-24-cpu-intel.json", ["runs", "fourth1", "rows"], XEON, "eager mode", "speed"),
+    ("public Triton kernels, unchanged", "2026-11-24-cpu-intel.json", ["runs", "user", "rows"], XEON, "eager mode's operators", "speed"),
     ("graph operators by an older build", "2026-11-23-cpu-intel-b.json", ["runs", "beside torch.compile, amx1", "rows"], XEON, "`torch.compile`", "speed"),
     ("graph operators", "2026-11-23-cpu-avx2.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
     ("of a second table", "2026-11-23-cpu-avx2-more.json", ["rows"], EPYC_AVX2, "eager mode", "speed"),
